@@ -1,0 +1,2 @@
+//! The `ndbg-agent` program.
+fn main() {}

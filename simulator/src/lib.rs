@@ -1,0 +1,1 @@
+//! The neural debugger: predicts program states. Pure: no path, clock, network or environment.

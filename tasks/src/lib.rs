@@ -1,0 +1,1 @@
+//! Task formats, benchmark runs and grading.
