@@ -1,3 +1,5 @@
 //! `ndbg-agent`: fixes failing Python tests. The binary is a thin shell around this library.
 
+pub mod outcome;
 pub mod plan;
+pub mod report;

@@ -1,0 +1,258 @@
+//! Everything that happens in a run, as one enum. Renderers see nothing else.
+
+use camino::Utf8PathBuf;
+use serde::{Deserialize, Serialize};
+
+use crate::outcome::Outcome;
+use crate::plan::{Failure, Screened, SuspectFunction, SuspectStatement};
+
+/// Version of the event format; raised when a field changes its meaning or goes away.
+pub const FORMAT: u32 = 1;
+
+/// An event with its time.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Stamped {
+    /// Seconds since the run started.
+    pub at: f64,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// How loud a note is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// Worth knowing.
+    Info,
+    /// May change the result.
+    Warning,
+    /// Ends the run.
+    Error,
+}
+
+/// Limits of a run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct BudgetFacts {
+    /// Wall clock, in seconds.
+    pub seconds: f64,
+    /// Test executions: candidates screened plus verification runs.
+    pub executions: u64,
+}
+
+/// Test counts of one run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Tests that passed, expected failures among them.
+    pub passed: usize,
+    /// Tests that failed, errors in set-up, tear-down and collection among them.
+    pub failed: usize,
+    /// Tests that were skipped.
+    pub skipped: usize,
+}
+
+/// What one step of a verification showed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct VerifyStep {
+    /// What was run: "target tests, run 1 of 2", "12 tests that cover the change", …
+    pub step: String,
+    /// Whether it held.
+    pub passed: bool,
+    /// Counts, or the first thing that did not hold.
+    pub detail: String,
+    /// Seconds it took.
+    pub seconds: f64,
+}
+
+/// What happened.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Event {
+    /// The first event of every run.
+    RunStarted {
+        /// [`FORMAT`].
+        format: u32,
+        /// Version of this program.
+        version: String,
+        /// Command, for example `fix`.
+        command: String,
+        /// The project folder.
+        repo: Utf8PathBuf,
+        /// Tests asked for; empty means whatever fails.
+        targets: Vec<String>,
+        /// Where the artefacts are written.
+        run_dir: Utf8PathBuf,
+        /// Limits.
+        budget: BudgetFacts,
+    },
+    /// The tree that is worked on.
+    Tree {
+        /// `worktree` or `copy`.
+        how: String,
+        /// Commit that holds the base contents, uncommitted changes included.
+        base: Option<String>,
+        /// Tracked files taken over with uncommitted changes.
+        changed: usize,
+        /// Untracked files taken over.
+        untracked: Vec<Utf8PathBuf>,
+        /// What was left out, with the reason.
+        left_out: Vec<String>,
+    },
+    /// The interpreter that runs the tests.
+    Environment {
+        /// Path of the interpreter.
+        python: Utf8PathBuf,
+        /// Its version, `3.11.7`.
+        version: String,
+        /// The rule that found it, in words.
+        rule: String,
+        /// pytest's version.
+        pytest: String,
+        /// Whether the environment is one that this program made.
+        managed: bool,
+        /// pytest plugins installed there.
+        plugins: Vec<String>,
+    },
+    /// One baseline run ended.
+    BaselineRun {
+        /// One-based.
+        run: usize,
+        /// How many there will be.
+        of: usize,
+        /// Results.
+        counts: Counts,
+        /// Seconds.
+        seconds: f64,
+    },
+    /// The baseline is settled.
+    Baseline {
+        /// Tests that always failed.
+        failing: Vec<Failure>,
+        /// Tests that passed in some runs and failed in others.
+        flaky: Vec<String>,
+        /// Number of tests that always passed.
+        passing: usize,
+        /// Number of tests collected.
+        collected: usize,
+    },
+    /// Line coverage per test was recorded.
+    Spectra {
+        /// Tests with a spectrum.
+        tests: usize,
+        /// Lines seen by any of them.
+        lines: usize,
+        /// Whether the time limit cut the recording short.
+        partial: bool,
+        /// Seconds.
+        seconds: f64,
+    },
+    /// The ranking, most suspicious first; capped.
+    Localized {
+        /// Functions.
+        functions: Vec<SuspectFunction>,
+        /// Statements.
+        statements: Vec<SuspectStatement>,
+    },
+    /// A warm runner is ready.
+    WarmReady {
+        /// `collected` or `configured`.
+        stage: String,
+        /// Tests it holds.
+        tests: usize,
+        /// Seconds to get there.
+        seconds: f64,
+    },
+    /// A planner starts.
+    PlanStarted {
+        /// Its name.
+        planner: String,
+        /// Candidates it has, when known.
+        planned: Option<usize>,
+    },
+    /// A candidate was screened.
+    Candidate {
+        /// Its number.
+        id: u64,
+        /// Operator.
+        operator: String,
+        /// What it believes.
+        claim: String,
+        /// File edited first.
+        file: Utf8PathBuf,
+        /// Line edited first.
+        line: usize,
+        /// Function edited first.
+        qualname: String,
+        /// `swap`, `reimport`, `cold` or `none`.
+        how: String,
+        /// Milliseconds.
+        ms: f64,
+        /// What it showed.
+        result: Screened,
+    },
+    /// How the search stands; at most a few a second.
+    Progress {
+        /// Candidates run.
+        executed: u64,
+        /// Candidates known in all, when known.
+        planned: Option<u64>,
+        /// Candidates per second.
+        rate: f64,
+        /// The best so far, in words.
+        best: Option<String>,
+    },
+    /// A candidate passed the screening and goes to the verifier.
+    Plausible {
+        /// Its number.
+        id: u64,
+        /// What it believes.
+        claim: String,
+        /// Candidates run until then.
+        executed: u64,
+        /// Its diff, lossily decoded.
+        diff: String,
+    },
+    /// One step of a verification ended.
+    Verify {
+        /// The candidate.
+        id: u64,
+        /// What was run and what came out.
+        #[serde(flatten)]
+        step: VerifyStep,
+    },
+    /// A verification ended.
+    Verdict {
+        /// The candidate.
+        id: u64,
+        /// Whether it is believed.
+        accepted: bool,
+        /// Why, in a line.
+        reason: String,
+    },
+    /// Something a reader should know.
+    Note {
+        /// How loud.
+        level: Level,
+        /// One line.
+        text: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+    /// The last event of every run.
+    Finished {
+        /// How it ended.
+        outcome: Outcome,
+        /// The process's exit code.
+        exit_code: u8,
+        /// One line for people.
+        summary: String,
+        /// Candidates run.
+        executed: u64,
+        /// Test processes and forks in all, verification included.
+        test_runs: u64,
+        /// Seconds.
+        seconds: f64,
+        /// The verified diff, lossily decoded; empty when there is none.
+        diff: String,
+    },
+}

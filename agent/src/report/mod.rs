@@ -1,0 +1,5 @@
+//! One event enum in, many renderers out.
+
+pub mod event;
+
+pub use event::{Event, Level, Stamped};
