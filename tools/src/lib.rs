@@ -3,4 +3,11 @@
 //!
 //! Invariants: only [`process`] spawns, only [`worktree`] writes inside a checkout.
 
+pub mod cancel;
+pub mod git;
+pub mod process;
+pub mod project;
 pub mod source;
+pub mod worktree;
+
+pub use cancel::Cancel;
