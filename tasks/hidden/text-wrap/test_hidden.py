@@ -25,7 +25,8 @@ def test_lines_are_filled_up_to_the_width(text, width, expected):
 
 @pytest.mark.parametrize("width", range(9, 40))
 def test_greedy_filling(width):
-    words = "the quick reply was sent back over a slow and noisy line".split()
+    text = "the quick reply was sent back over a slow and noisy line"
+    words = text.split()
     lines = wrap_words(words, width)
     assert " ".join(lines).split() == words
     assert all(len(line) <= width for line in lines)
