@@ -1,1 +1,9 @@
-//! The neural debugger: predicts program states. Pure: no path, clock, network or environment.
+//! The neural debugger: predicts program states under debugger actions.
+//!
+//! Pure: states and source in, predictions out. No path, clock, network or environment.
+
+mod simulator;
+mod state;
+
+pub use simulator::{NoSimulator, Prediction, Provenance, Simulator, Unavailable};
+pub use state::{Action, EventKind, State};

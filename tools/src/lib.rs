@@ -7,6 +7,7 @@ pub mod cancel;
 pub mod git;
 pub mod process;
 pub mod project;
+pub mod python;
 pub mod source;
 pub mod worktree;
 

@@ -1,0 +1,7 @@
+//! Python from the outside: finding an interpreter, running pytest with our plugin, the warm runner.
+
+pub mod environment;
+pub mod managed;
+pub mod plugin;
+pub mod pytest;
+pub mod warm;
