@@ -3,9 +3,25 @@
 
 use super::{Candidate, Facts, Feedback, PlanError, Planner};
 
+/// How far the search goes.
+#[derive(Debug, Default, Clone)]
+pub struct SearchOptions {
+    /// Suspicious functions searched.
+    pub max_functions: usize,
+    /// Whether pairs of edits follow single ones.
+    pub pairs: bool,
+}
+
 /// The search planner.
 #[derive(Debug, Default)]
 pub struct SearchPlanner {}
+
+impl SearchPlanner {
+    /// A planner.
+    pub fn new(_options: SearchOptions) -> Self {
+        Self {}
+    }
+}
 
 impl Planner for SearchPlanner {
     fn name(&self) -> &'static str {
