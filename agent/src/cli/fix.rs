@@ -21,6 +21,7 @@ use crate::report::{ColorChoice, ProgressChoice, Reporter, ReporterOptions, Stdo
 /// your tree changes without `--apply`.
 #[derive(Debug, Args)]
 #[command(after_help = super::exit_codes())]
+#[allow(clippy::struct_excessive_bools)] // Flags are booleans.
 pub struct FixArguments {
     #[command(flatten)]
     project: ProjectArguments,

@@ -204,7 +204,7 @@ fn target_run(
     // A module that is no test file can only be meant for its doctests.
     let modules = targets.iter().any(|t| {
         let name = t.path.file_name().unwrap_or_default();
-        name.ends_with(".py") && !is_test_name(name)
+        t.path.extension() == Some("py") && !is_test_name(name)
     });
     let nothing = results.tests.is_empty() && results.collect_errors.is_empty();
     if nothing && modules && baseline.args.is_empty() {
@@ -262,7 +262,9 @@ fn check_collected(
             .collect_errors
             .iter()
             .any(|e| target.holds(&e.id, &baseline.prefix));
-        if !test && !error && !(ids.is_empty() && !results.collect_errors.is_empty()) {
+        // When nothing could be collected, the error may hide the test that is meant.
+        let hidden = ids.is_empty() && !results.collect_errors.is_empty();
+        if !test && !error && !hidden {
             return Err(if ids.is_empty() && target.inside.is_none() {
                 Stop::new(Outcome::Environment, format!("no tests were collected in `{}`", target.path))
                     .hint("pytest collects `test_*.py` and `*_test.py` files, functions named `test*` and classes named `Test*`")
@@ -377,7 +379,7 @@ pub fn record_spectra(
         tests: baseline.coverage.keys().filter(|id| !id.is_empty()).count(),
         lines: lines.len(),
         partial,
-        seconds: (budget.elapsed() - started).as_secs_f64(),
+        seconds: budget.elapsed().saturating_sub(started).as_secs_f64(),
     });
     Ok(())
 }

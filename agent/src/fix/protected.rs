@@ -19,7 +19,7 @@ pub fn is_protected(path: &Utf8Path) -> bool {
             | "usercustomize.py"
             | ".coveragerc"
     ) || is_test_name(name)
-        || name.ends_with(".pth")
+        || path.extension() == Some("pth")
     {
         return true;
     }

@@ -68,6 +68,7 @@ enum Runner {
 
 impl<'a> Screener<'a> {
     /// Prepares screening and starts the first warm runner.
+    #[allow(clippy::too_many_arguments)]
     pub fn start(
         session: &'a Session,
         baseline: &Baseline,

@@ -1,6 +1,7 @@
 //! The search: candidates from the planner, screened in order, plausible ones verified.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
@@ -282,7 +283,7 @@ fn settle(
         if verdict.accepted {
             return Ok(Some(Ended {
                 outcome: Outcome::Fixed,
-                summary: format!("fixed: {}", candidate.claim),
+                summary: candidate.claim.clone(),
                 changes,
             }));
         }
@@ -298,15 +299,16 @@ fn settle(
 }
 
 fn not_found(state: &State, budget: &Budget, limit: Option<String>) -> Ended {
-    let mut summary = format!("not fixed: {} candidates ran", budget.executed);
+    let mut summary = format!("{} candidates ran", budget.executed);
     if state.rejected > 0 {
-        summary.push_str(&format!(
+        let _ = write!(
+            summary,
             ", {} passed the screening but not the verification",
             state.rejected
-        ));
+        );
     }
     if let Some((_, best)) = &state.best {
-        summary.push_str(&format!("; nearest: {best}"));
+        let _ = write!(summary, "; nearest: {best}");
     }
     let outcome = if limit.is_some() {
         Outcome::Budget

@@ -32,21 +32,19 @@ impl Target {
                 let real = candidate.canonicalize_utf8().ok()?;
                 real.strip_prefix(folder).ok().map(Utf8Path::to_owned)
             });
-        match found {
-            Some(path) => Ok(Self { path, inside }),
-            None => {
-                let near = nearest(path, &test_files(folder));
-                let stop = Stop::new(
-                    Outcome::Usage,
-                    format!("no test file `{path}` in `{folder}`"),
-                );
-                Err(if near.is_empty() {
-                    stop.hint("give a path relative to `--repo`, or leave `--test` out to find what fails")
-                } else {
-                    stop.hint(format!("did you mean {}?", list(&near)))
-                })
-            }
+        if let Some(path) = found {
+            return Ok(Self { path, inside });
         }
+        let near = nearest(path, &test_files(folder));
+        let stop = Stop::new(
+            Outcome::Usage,
+            format!("no test file `{path}` in `{folder}`"),
+        );
+        Err(if near.is_empty() {
+            stop.hint("give a path relative to `--repo`, or leave `--test` out to find what fails")
+        } else {
+            stop.hint(format!("did you mean {}?", list(&near)))
+        })
     }
 
     /// Whether a node id lies in this target. `prefix` is the project's folder relative to pytest's
