@@ -233,6 +233,7 @@ fn attempt(
     let mut planner = SearchPlanner::new(SearchOptions {
         max_functions: settings.max_functions,
         pairs: settings.pairs,
+        ..SearchOptions::default()
     });
     let ended = search::search(
         &search::Context {

@@ -57,15 +57,6 @@ impl Default for SearchOptions {
     }
 }
 
-/// How far the search goes.
-#[derive(Debug, Default, Clone)]
-pub struct SearchOptions {
-    /// Suspicious functions searched.
-    pub max_functions: usize,
-    /// Whether pairs of edits follow single ones.
-    pub pairs: bool,
-}
-
 /// The search planner.
 #[derive(Debug)]
 pub struct SearchPlanner {
@@ -222,13 +213,6 @@ impl SearchPlanner {
                 .map_or_else(String::new, |i| syntax.functions()[i].qualname.clone()),
             score,
         }
-    }
-}
-
-impl SearchPlanner {
-    /// A planner.
-    pub fn new(_options: SearchOptions) -> Self {
-        Self {}
     }
 }
 
