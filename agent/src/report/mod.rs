@@ -6,6 +6,8 @@
 
 mod artefacts;
 pub mod event;
+mod facts;
+mod gaps;
 pub mod html;
 pub mod json;
 pub mod jsonl;
@@ -13,6 +15,7 @@ mod live;
 pub mod look;
 pub mod markdown;
 mod next;
+mod prose;
 mod reporter;
 pub mod story;
 pub mod terminal;

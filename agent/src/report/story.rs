@@ -630,6 +630,19 @@ impl Story {
     }
 }
 
+impl Tried {
+    /// Tests that keep a near miss from being plausible.
+    pub fn in_the_way(&self) -> impl Iterator<Item = &String> {
+        let (failing, broken) = match &self.result {
+            Screened::NearMiss {
+                failing, broken, ..
+            } => (failing.as_slice(), broken.as_slice()),
+            _ => (&[][..], &[][..]),
+        };
+        failing.iter().chain(broken)
+    }
+}
+
 impl PlausiblePatch {
     /// Whether the verifier believes it.
     pub fn is_accepted(&self) -> bool {

@@ -448,12 +448,12 @@ impl Page<'_> {
     }
 
     fn note(&mut self, level: Level, text: &str, hint: Option<&str>) {
-        let (label, role) = match level {
-            Level::Info => ("note", Role::Label),
-            Level::Warning => ("warning", Role::Warn),
-            Level::Error => ("error", Role::Bad),
+        let role = match level {
+            Level::Info => Role::Label,
+            Level::Warning => Role::Warn,
+            Level::Error => Role::Bad,
         };
-        self.prefixed(label, role, text);
+        self.prefixed(level.name(), role, text);
         if let Some(hint) = hint {
             self.prefixed("hint", Role::Label, hint);
         }

@@ -1,14 +1,16 @@
 //! How numbers and results are put into words, the same in every renderer.
 
+use crate::outcome::Outcome;
 use crate::plan::{Failure, Screened};
 use crate::report::event::Counts;
+use crate::report::story::Story;
 use crate::report::visible::one_line;
 
 /// `1 test`, `2 tests`.
 pub fn plural(count: usize, noun: &str) -> String {
     let ending = match count {
         1 => "",
-        _ if noun.ends_with('s') => "es",
+        _ if noun.ends_with(['s', 'h']) => "es",
         _ => "s",
     };
     format!("{count} {noun}{ending}")
@@ -47,13 +49,51 @@ pub fn counts(counts: Counts) -> String {
     parts.join(", ")
 }
 
-/// The place of an edit: "`Cart.total`, shop/cart.py:12".
+/// How a run ended, as a heading; `None` when it was killed before it could say.
+pub const fn title(outcome: Option<Outcome>) -> &'static str {
+    match outcome {
+        Some(Outcome::Fixed) => "Fixed",
+        Some(Outcome::NotFixed) => "Not fixed",
+        Some(Outcome::Usage) => "Usage error",
+        Some(Outcome::NothingToFix) => "Nothing to fix",
+        Some(Outcome::Environment) => "Environment error",
+        Some(Outcome::Flaky) => "Flaky",
+        Some(Outcome::Budget) => "Budget reached",
+        Some(Outcome::Interrupted) => "Interrupted",
+        None => "Unfinished",
+    }
+}
+
+/// What was done, in numbers that say what they count.
+pub fn numbers(story: &Story) -> Vec<String> {
+    let mut numbers = Vec::new();
+    if story.executed() > 0 {
+        let candidates = plural(story.executed() as usize, "candidate");
+        numbers.push(format!("{candidates} screened"));
+        numbers.push(format!("{} plausible", story.plausible.len()));
+        numbers.push(format!("{} verified", story.verified()));
+    }
+    if let Some(end) = &story.end
+        && end.test_runs > 0
+    {
+        numbers.push(plural(end.test_runs as usize, "test run"));
+    }
+    numbers.push(duration(story.seconds()));
+    numbers
+}
+
+/// A place for the terminal, where a bare path can be clicked: "`Cart.total`, shop/cart.py:12".
 pub fn place(qualname: &str, file: &str, line: usize) -> String {
     if qualname.is_empty() {
         one_line(&format!("{file}:{line}"))
     } else {
         one_line(&format!("`{qualname}`, {file}:{line}"))
     }
+}
+
+/// A place for documents: "`Cart.total`, `shop/cart.py:12`".
+pub fn place_in_prose(qualname: &str, file: &str, line: usize) -> String {
+    place(qualname, &format!("`{file}"), line) + "`"
 }
 
 /// Why a candidate was not taken, in a line.
