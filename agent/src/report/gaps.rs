@@ -63,7 +63,7 @@ pub fn not_tried(story: &Story) -> Vec<String> {
     // Before the search starts, every function is untouched, which says nothing.
     if !story.tried_in.is_empty() {
         for function in untouched.iter().take(FUNCTIONS) {
-            let place = place(
+            let place = place_in_prose(
                 &function.qualname,
                 function.file.as_str(),
                 function.first_line,
