@@ -9,9 +9,13 @@ use std::fmt::Write as _;
 
 use crate::outcome::Outcome;
 use crate::plan::Failure;
-use crate::report::story::{PlausiblePatch, Story, Tally, Tried};
-use crate::report::visible::{first_lines, one_line, visible};
-use crate::report::wording::{duration, numbers, place_in_prose, plural, screened, sides, title};
+use crate::report::leads::leads;
+use crate::report::sides::sides;
+use crate::report::story::{PlausiblePatch, Story, Tally};
+use crate::report::visible::{first_lines, visible};
+use crate::report::wording::{
+    capital, duration, numbers, place_in_prose, plural, screened, sentence, title,
+};
 use crate::report::{gaps, next};
 
 use escape::{code, fence, prose};
@@ -230,42 +234,12 @@ impl Page {
         }
     }
 
-    /// Where a person would start.
     fn leads(&mut self, story: &Story) {
-        let mut leads = Vec::new();
-        if let Some(near) = story.near_misses.first() {
-            let result = screened(&near.result);
-            leads.push(format!(
-                "The nearest miss: {}; {result}.",
-                prose(&sentence(near))
-            ));
-        }
-        for function in story.functions.iter().take(3) {
-            let at = place_in_prose(
-                &function.qualname,
-                function.file.as_str(),
-                function.first_line,
-            );
-            let why = function
-                .reasons
-                .first()
-                .map_or(String::new(), |why| format!(": {why}"));
-            let text = format!("{at}, suspiciousness {:.2}{why}", function.score);
-            leads.push(format!("{}.", prose(&text)));
-        }
-        if let Some(statement) = story.statements.first() {
-            let at = place_in_prose(
-                &statement.qualname,
-                statement.file.as_str(),
-                statement.first_line,
-            );
-            let text = format!("The most suspicious statement: {at}");
-            leads.push(format!("{}.", prose(&text)));
-        }
+        let leads = leads(story);
         if !leads.is_empty() {
             self.heading("What to look at");
             for lead in leads {
-                self.line(&format!("1. {lead}"));
+                self.line(&format!("1. {}", prose(&lead)));
             }
         }
     }
@@ -429,17 +403,12 @@ impl Page {
     }
 }
 
+/// A patch by its claim, and its place where the candidate was seen.
 fn claim(patch: &PlausiblePatch) -> String {
     match &patch.tried {
         Some(tried) => prose(&sentence(tried)),
         None => prose(&patch.claim),
     }
-}
-
-/// A candidate's claim with its place.
-fn sentence(tried: &Tried) -> String {
-    let at = place_in_prose(&tried.qualname, tried.file.as_str(), tried.line);
-    format!("{} in {at}", one_line(&tried.claim))
 }
 
 fn shortened(tests: &[String]) -> String {
@@ -449,11 +418,4 @@ fn shortened(tests: &[String]) -> String {
         let _ = write!(text, " and {} more", tests.len() - SHOWN);
     }
     text
-}
-
-fn capital(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map_or(String::new(), |first| {
-        first.to_uppercase().chain(characters).collect()
-    })
 }

@@ -10,9 +10,10 @@ use crate::outcome::Outcome;
 use crate::plan::{Failure, Screened, SuspectFunction};
 use crate::report::event::{BudgetFacts, Event, Level, Stamped, VerifyStep};
 use crate::report::look::{Look, Role};
+use crate::report::sides::sides;
 use crate::report::story::{PlausiblePatch, Story};
 use crate::report::visible::{ellipsize, first_lines, one_line, visible, wrap};
-use crate::report::wording::{counts, duration, place, plural, screened, sides};
+use crate::report::wording::{counts, duration, place, plural, screened};
 
 use page::Page;
 

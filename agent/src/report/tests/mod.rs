@@ -1,5 +1,6 @@
 //! Every renderer on the same few runs.
 
 mod documents;
+mod page;
 mod stories;
 mod terminal;
