@@ -11,7 +11,7 @@ use crate::report::html::diff::{self, Parts, Row};
 use crate::report::leads::leads;
 use crate::report::prose::{Span, spans};
 use crate::report::sides::sides;
-use crate::report::story::{PlausiblePatch, Story, Tried};
+use crate::report::story::{Baseline, PlausiblePatch, Story, Tally, Tried};
 use crate::report::timeline::{self, Ending};
 use crate::report::visible::{first_lines, one_line, visible};
 use crate::report::wording::{
@@ -149,6 +149,8 @@ struct Tick {
 struct Operator {
     name: String,
     total: usize,
+    /// Its share of the longest bar.
+    percent: String,
     parts: Vec<Part>,
 }
 
@@ -177,10 +179,7 @@ impl Page {
                     .take(FAILURES)
                     .map(symptom)
                     .collect(),
-                Some(format!(
-                    "{} passing of {} collected",
-                    baseline.passing, baseline.collected
-                )),
+                Some(tests(baseline)),
                 baseline.flaky.iter().map(|test| one_line(test)).collect(),
             ),
             None => (Vec::new(), None, Vec::new()),
@@ -274,6 +273,21 @@ impl Page {
     }
 }
 
+/// "1 failing, 41 passing of 43 collected".
+fn tests(baseline: &Baseline) -> String {
+    let mut parts = Vec::new();
+    for (count, name) in [
+        (baseline.failing.len(), "failing"),
+        (baseline.flaky.len(), "flaky"),
+    ] {
+        if count > 0 {
+            parts.push(format!("{count} {name}"));
+        }
+    }
+    parts.push(format!("{} passing", baseline.passing));
+    format!("{} of {} collected", parts.join(", "), baseline.collected)
+}
+
 const fn tone(outcome: Option<Outcome>) -> &'static str {
     match outcome {
         Some(Outcome::Fixed | Outcome::NothingToFix) => "good",
@@ -299,7 +313,7 @@ fn numbers(story: &Story) -> Vec<Number> {
         number(
             story.executed().to_string(),
             "candidates",
-            "patches run while screening",
+            "run while screening",
         );
         number(
             story.plausible.len().to_string(),
@@ -309,7 +323,7 @@ fn numbers(story: &Story) -> Vec<Number> {
         number(
             story.verified().to_string(),
             "verified",
-            "passed every verification step",
+            "passed every step",
         );
     }
     if let Some(end) = &story.end
@@ -318,7 +332,7 @@ fn numbers(story: &Story) -> Vec<Number> {
         number(
             end.test_runs.to_string(),
             "test runs",
-            "processes and forks in all",
+            "processes and forks",
         );
     }
     number(duration(story.seconds()), "time", "wall clock of the run");
@@ -347,7 +361,12 @@ fn symptom(failure: &Failure) -> Symptom {
         test: one_line(&failure.test),
         exception: one_line(&failure.exception),
         at: prose(&at),
-        message: cut(&failure.message, VALUE_LINES).0,
+        // Both sides say better what `assert a == b` says.
+        message: if named.is_some() && failure.message.starts_with("assert ") {
+            String::new()
+        } else {
+            cut(&failure.message, VALUE_LINES).0
+        },
         op: named
             .as_ref()
             .map_or(String::new(), |named| one_line(named.op)),
@@ -525,12 +544,14 @@ fn ticks(story: &Story) -> Vec<Tick> {
 }
 
 fn operators(story: &Story) -> Vec<Operator> {
+    let most = story.tallies.values().map(Tally::total).max().unwrap_or(1);
     let mut operators: Vec<Operator> = story
         .tallies
         .iter()
         .map(|(name, tally)| Operator {
             name: one_line(name),
             total: tally.total(),
+            percent: format!("{:.1}", tally.total() as f64 / most.max(1) as f64 * 100.0),
             parts: tally
                 .parts()
                 .into_iter()

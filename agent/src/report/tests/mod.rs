@@ -2,5 +2,6 @@
 
 mod documents;
 mod page;
+mod reporter;
 mod stories;
 mod terminal;
