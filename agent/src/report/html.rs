@@ -2,7 +2,9 @@
 //!
 //! The view holds text only; the template escapes all of it, and never takes markup from here.
 
+mod charts;
 mod diff;
+mod symptom;
 mod view;
 
 use askama::Template;

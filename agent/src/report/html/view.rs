@@ -1,33 +1,28 @@
 //! What the page shows, as text.
 
-use std::cmp::Reverse;
-
 use askama::Template;
 
 use crate::outcome::Outcome;
-use crate::plan::Failure;
 use crate::report::event::{Level, VerifyStep};
-use crate::report::html::diff::{self, Parts, Row};
+use crate::report::html::charts::{self, Lane, Operator, Tick};
+use crate::report::html::diff::{self, Row};
+use crate::report::html::symptom::{Symptom, symptom};
 use crate::report::leads::leads;
 use crate::report::prose::{Span, spans};
-use crate::report::sides::sides;
-use crate::report::story::{Baseline, PlausiblePatch, Story, Tally, Tried};
-use crate::report::timeline::{self, Ending};
-use crate::report::visible::{first_lines, one_line, visible};
+use crate::report::story::{Baseline, PlausiblePatch, Story, Tried};
+use crate::report::visible::one_line;
 use crate::report::wording::{
     capital, duration, place_in_prose, plural, screened, sentence, title,
 };
 use crate::report::{facts, gaps, next};
 
-/// Lines of a value and of pytest's text; rows of a ranking and of a list of candidates.
-const VALUE_LINES: usize = 40;
-const LONGREPR_LINES: usize = 200;
+/// Rows of a ranking and of a list of candidates, failing tests.
 const RANKED: usize = 10;
 const CANDIDATES: usize = 12;
 const FAILURES: usize = 10;
 
 /// A sentence, its code apart from its words.
-type Prose = Vec<Span>;
+pub type Prose = Vec<Span>;
 
 #[derive(Template)]
 #[template(path = "report.html")]
@@ -75,27 +70,6 @@ struct Note {
     hint: Option<Prose>,
 }
 
-struct Symptom {
-    test: String,
-    exception: String,
-    at: Prose,
-    message: String,
-    op: String,
-    sides: Vec<SideView>,
-    lossy: bool,
-    stack: Vec<Prose>,
-    longrepr: String,
-}
-
-struct SideView {
-    name: &'static str,
-    tone: &'static str,
-    head: String,
-    mark: String,
-    tail: String,
-    left_out: Option<String>,
-}
-
 struct Patch {
     claim: Prose,
     rows: Vec<Row>,
@@ -125,39 +99,6 @@ struct Suspect {
     percent: String,
     at: Prose,
     why: Prose,
-}
-
-struct Lane {
-    name: &'static str,
-    stretches: Vec<Bar>,
-    seconds: String,
-}
-
-struct Bar {
-    x: String,
-    width: String,
-    tone: &'static str,
-    title: String,
-}
-
-struct Tick {
-    x: String,
-    label: String,
-    anchor: &'static str,
-}
-
-struct Operator {
-    name: String,
-    total: usize,
-    /// Its share of the longest bar.
-    percent: String,
-    parts: Vec<Part>,
-}
-
-struct Part {
-    class: &'static str,
-    name: &'static str,
-    count: usize,
 }
 
 struct Rejected {
@@ -236,9 +177,9 @@ impl Page {
                     suspect(statement.score, &at, &statement.reasons)
                 })
                 .collect(),
-            lanes: lanes(story),
-            ticks: ticks(story),
-            operators: operators(story),
+            lanes: charts::lanes(story),
+            ticks: charts::ticks(story),
+            operators: charts::operators(story),
             telling: story
                 .telling
                 .iter()
@@ -296,7 +237,7 @@ const fn tone(outcome: Option<Outcome>) -> &'static str {
     }
 }
 
-fn prose(sentence: &str) -> Prose {
+pub fn prose(sentence: &str) -> Prose {
     spans(&one_line(sentence))
 }
 
@@ -350,69 +291,6 @@ fn note(note: &crate::report::story::Note) -> Note {
         text: prose(&note.text),
         hint: note.hint.as_deref().map(prose),
     }
-}
-
-fn symptom(failure: &Failure) -> Symptom {
-    let at = failure.frames.last().map_or(String::new(), |frame| {
-        place_in_prose(&frame.function, frame.file.as_str(), frame.line)
-    });
-    let named = sides(failure);
-    Symptom {
-        test: one_line(&failure.test),
-        exception: one_line(&failure.exception),
-        at: prose(&at),
-        // Both sides say better what `assert a == b` says.
-        message: if named.is_some() && failure.message.starts_with("assert ") {
-            String::new()
-        } else {
-            cut(&failure.message, VALUE_LINES).0
-        },
-        op: named
-            .as_ref()
-            .map_or(String::new(), |named| one_line(named.op)),
-        lossy: named.as_ref().is_some_and(|named| named.lossy),
-        sides: named.map_or(Vec::new(), |named| side_views(named.first, named.second)),
-        stack: failure
-            .frames
-            .iter()
-            .map(|frame| {
-                let file = frame.file.as_str();
-                prose(&place_in_prose(&frame.function, file, frame.line))
-            })
-            .collect(),
-        longrepr: cut(&failure.longrepr, LONGREPR_LINES).0,
-    }
-}
-
-/// Both sides, with what differs marked where they are alike.
-fn side_views(first: (&'static str, &str), second: (&'static str, &str)) -> Vec<SideView> {
-    let ((one, one_left), (other, other_left)) =
-        (cut(first.1, VALUE_LINES), cut(second.1, VALUE_LINES));
-    let whole = |text: &String| -> Parts { [text.clone(), String::new(), String::new()] };
-    let (one, other) =
-        diff::difference(&one, &other).unwrap_or_else(|| (whole(&one), whole(&other)));
-    [(first.0, one, one_left), (second.0, other, other_left)]
-        .into_iter()
-        .map(|(name, [head, mark, tail], left_out)| SideView {
-            name,
-            tone: match name {
-                "expected" => "good",
-                "actual" => "bad",
-                _ => "plain",
-            },
-            head,
-            mark,
-            tail,
-            left_out: (left_out > 0).then(|| format!("{} more", plural(left_out, "line"))),
-        })
-        .collect()
-}
-
-/// The first lines, and how many were left out.
-fn cut(text: &str, max: usize) -> (String, usize) {
-    let text = visible(text);
-    let (lines, left_out) = first_lines(&text, max);
-    (lines.join("\n"), left_out)
 }
 
 fn patch(story: &Story) -> Option<Patch> {
@@ -477,100 +355,6 @@ fn suspect(score: f64, at: &str, reasons: &[String]) -> Suspect {
         at: prose(at),
         why: prose(&reasons.join("; ")),
     }
-}
-
-fn percent(at: f64, story: &Story) -> f64 {
-    (at / story.clock.last.max(f64::MIN_POSITIVE) * 100.0).clamp(0.0, 100.0)
-}
-
-fn lanes(story: &Story) -> Vec<Lane> {
-    timeline::lanes(story)
-        .into_iter()
-        .map(|lane| Lane {
-            name: lane.name,
-            seconds: duration(lane.seconds()),
-            stretches: lane
-                .stretches
-                .iter()
-                .map(|stretch| {
-                    let (from, to) = (percent(stretch.from, story), percent(stretch.to, story));
-                    // What took no time took place.
-                    let width = (to - from).max(0.5);
-                    let took = duration(stretch.to - stretch.from);
-                    Bar {
-                        x: format!("{:.2}", from.min(100.0 - width)),
-                        width: format!("{width:.2}"),
-                        tone: match stretch.ending {
-                            Ending::Done => "plain",
-                            Ending::Accepted => "good",
-                            Ending::Rejected => "bad",
-                        },
-                        title: format!(
-                            "{}: {took}, from {}",
-                            match stretch.ending {
-                                Ending::Done => lane.name,
-                                Ending::Accepted => "Verified",
-                                Ending::Rejected => "Rejected",
-                            },
-                            duration(stretch.from)
-                        ),
-                    }
-                })
-                .collect(),
-        })
-        .collect()
-}
-
-fn ticks(story: &Story) -> Vec<Tick> {
-    timeline::ticks(story.clock.last)
-        .into_iter()
-        .map(|tick| {
-            let x = percent(tick, story);
-            Tick {
-                x: format!("{x:.2}"),
-                label: if tick == 0.0 {
-                    "0".to_owned()
-                } else {
-                    duration(tick)
-                },
-                anchor: match x {
-                    x if x < 3.0 => "start",
-                    x if x > 95.0 => "end",
-                    _ => "middle",
-                },
-            }
-        })
-        .collect()
-}
-
-fn operators(story: &Story) -> Vec<Operator> {
-    let most = story.tallies.values().map(Tally::total).max().unwrap_or(1);
-    let mut operators: Vec<Operator> = story
-        .tallies
-        .iter()
-        .map(|(name, tally)| Operator {
-            name: one_line(name),
-            total: tally.total(),
-            percent: format!("{:.1}", tally.total() as f64 / most.max(1) as f64 * 100.0),
-            parts: tally
-                .parts()
-                .into_iter()
-                .map(|(name, count)| Part {
-                    class: match name {
-                        "plausible" => "plausible",
-                        "near miss" => "near",
-                        "changed symptom" => "changed",
-                        "same failure" => "same",
-                        _ => "dead",
-                    },
-                    name,
-                    count,
-                })
-                .collect(),
-        })
-        .collect();
-    operators.sort_by_key(|operator| Reverse(operator.total));
-    operators
 }
 
 fn rejected(tried: &Tried) -> Rejected {
