@@ -173,9 +173,14 @@ impl Tally {
 
     /// The non-zero parts, best first, with their names.
     pub fn parts(&self) -> Vec<(&'static str, usize)> {
+        let near_misses = if self.near_misses == 1 {
+            "near miss"
+        } else {
+            "near misses"
+        };
         [
             ("plausible", self.plausible),
-            ("near miss", self.near_misses),
+            (near_misses, self.near_misses),
             ("changed symptom", self.changed),
             ("same failure", self.unchanged),
             ("timed out", self.timed_out),
@@ -304,7 +309,7 @@ pub struct Clock {
     pub localized: Option<f64>,
     /// The first planner started.
     pub planned: Option<f64>,
-    /// The last candidate was screened.
+    /// The last candidate was screened, or the last standing told.
     pub screened: Option<f64>,
     /// The last event.
     pub last: f64,

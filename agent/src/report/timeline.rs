@@ -107,8 +107,9 @@ pub fn ticks(seconds: f64) -> Vec<f64> {
         .into_iter()
         .find(|step| seconds / step < 6.0)
         .unwrap_or(seconds / 5.0);
+    // Rounded, as 3 * 0.1 has a long tail.
     (0..6)
-        .map(|index| f64::from(index) * step)
+        .map(|index| (f64::from(index) * step * 100.0).round() / 100.0)
         .take_while(|tick| *tick <= seconds)
         .collect()
 }

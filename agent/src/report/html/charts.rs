@@ -89,11 +89,7 @@ pub fn ticks(story: &Story) -> Vec<Tick> {
             let x = percent(tick, story);
             Tick {
                 x: format!("{x:.2}"),
-                label: if tick == 0.0 {
-                    "0".to_owned()
-                } else {
-                    duration(tick)
-                },
+                label: label(tick),
                 anchor: match x {
                     x if x < 3.0 => "start",
                     x if x > 95.0 => "end",
@@ -102,6 +98,17 @@ pub fn ticks(story: &Story) -> Vec<Tick> {
             }
         })
         .collect()
+}
+
+/// `0`, `0.2 s`, `2 min`.
+fn label(tick: f64) -> String {
+    if tick == 0.0 {
+        "0".to_owned()
+    } else if tick < 1.0 {
+        format!("{tick} s")
+    } else {
+        duration(tick)
+    }
 }
 
 pub fn operators(story: &Story) -> Vec<Operator> {
@@ -119,7 +126,7 @@ pub fn operators(story: &Story) -> Vec<Operator> {
                 .map(|(name, count)| Part {
                     class: match name {
                         "plausible" => "plausible",
-                        "near miss" => "near",
+                        "near miss" | "near misses" => "near",
                         "changed symptom" => "changed",
                         "same failure" => "same",
                         _ => "dead",

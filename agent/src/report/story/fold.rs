@@ -154,6 +154,7 @@ impl Story {
                 rate: _,
                 best,
             } => {
+                self.clock.screened = Some(at);
                 self.progress = Some(Progress {
                     executed,
                     planned,

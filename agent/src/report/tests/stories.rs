@@ -189,6 +189,15 @@ pub fn not_fixed() -> Vec<Stamped> {
             },
         ),
         (
+            299.6,
+            Event::Progress {
+                executed: 512,
+                planned: Some(640),
+                rate: 1.7,
+                best: Some("1 of 2 failing tests passes".into()),
+            },
+        ),
+        (
             300.0,
             Event::Note {
                 level: Level::Warning,
