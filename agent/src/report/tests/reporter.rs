@@ -66,6 +66,7 @@ fn rig(stdout: StdoutMode, out: Stream) -> Rig {
         err: Box::new(err.clone()),
         look: Look::PLAIN,
         live: Live::plain(),
+        together: false,
     };
     let options = ReporterOptions {
         run_dir: Some(run_dir.clone()),
@@ -243,6 +244,7 @@ fn a_real_closed_pipe_is_no_error() {
         err: Box::new(writer),
         look: Look::PLAIN,
         live: Live::plain(),
+        together: false,
     };
     let options = ReporterOptions {
         stdout: StdoutMode::Jsonl,
@@ -294,6 +296,7 @@ fn a_full_disk_does_not_end_the_run() {
         err: Box::new(err.clone()),
         look: Look::PLAIN,
         live: Live::plain(),
+        together: false,
     };
     let options = ReporterOptions {
         run_dir: Some(run_dir),
