@@ -73,17 +73,13 @@ pub fn fix(
             let mut outcome = outcome;
             let mut summary = summary;
             if apply && !changes.is_empty() {
+                let written = changes.iter().map(|c| c.file.clone()).collect();
                 let writes: Vec<_> = changes
                     .into_iter()
                     .map(|c| (c.file, c.before, c.after))
                     .collect();
                 match ndbg_tools::worktree::apply_to_users_tree(&session.project, &writes) {
-                    Ok(()) => note(
-                        reporter,
-                        Level::Info,
-                        format!("patch written to `{}`", session.project.folder()),
-                        None,
-                    ),
+                    Ok(()) => reporter.emit(Event::Applied { files: written }),
                     Err(error) => {
                         outcome = Outcome::Environment;
                         summary = format!("verified, but not written: {error}");
