@@ -242,6 +242,15 @@ def test_broken_conftest_leaves_no_finish_record(project):
     run = project.run()
     assert run.returncode != 0
     assert not run.all("finish")
+    assert "ZeroDivisionError" in run.one("internal")["message"]
+
+
+def test_usage_error_is_told(project):
+    project.write("test_it.py", "def test_it(): pass\n")
+    run = project.run("no_such_file.py")
+    assert run.returncode == 4
+    assert not run.all("finish")
+    assert "no_such_file.py" in run.one("internal")["message"]
 
 
 def test_internal_error_is_told(project):

@@ -113,6 +113,21 @@ def test_configured_stage_is_cold_when_a_conftest_holds_the_module(own, line):
         assert conftest["status"] == "cold"
 
 
+@pytest.mark.parametrize("stage", ["collected", "configured"])
+def test_a_runner_that_cannot_start_says_so(own, stage):
+    own.write("conftest.py", "1 / 0\n")
+    server = own.serve(stage=stage)
+    with server:
+        assert server.ready["t"] == "internal"
+        assert "ZeroDivisionError" in server.ready["message"]
+        assert server.process.wait(10) != 0
+
+
+def test_the_selection_counts_for_the_runner_too(own):
+    with own.serve(select=MUST) as server:
+        assert server.ready["ids"] == MUST
+
+
 def test_collection_errors_are_in_ready(own):
     own.write("test_bad.py", "import no_such_module\n")
     with own.serve() as server:
