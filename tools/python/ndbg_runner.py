@@ -122,6 +122,9 @@ class Runner:
 
     def register(self, config, roots):
         self._roots = roots
+        # Nobody reads the formatted traceback of a candidate, and formatting one costs several
+        # times what running a small test does.
+        config.option.tbstyle = "value"
         manager = config.pluginmanager
         manager.register(ndbg_reporting.DetailReader(self._settings, roots), "ndbg_details")
         manager.register(self._hooks, "ndbg_candidate")
