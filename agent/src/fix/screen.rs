@@ -263,6 +263,14 @@ impl<'a> Screener<'a> {
             }
             return Ok(None);
         }
+        // A file that could not be collected is collected now: what its tests do, whichever they
+        // are, only a run of its own tells.
+        let collects =
+            |r: &Answered| !r.test.contains("::") && r.exception.as_deref() == Some("NotCollected");
+        if answer.results.iter().any(collects) {
+            self.cold.push_back(candidate);
+            return Ok(None);
+        }
         Ok(Some(Result {
             screened: self.classify(answer),
             candidate,
@@ -491,11 +499,15 @@ impl<'a> Screener<'a> {
                 }
             }
         }
-        let select: Vec<String> = self.must.iter().chain(&self.keep).cloned().collect();
+        // Of a file that could not be collected no test is known by name.
+        let select = self.must.iter().all(|id| id.contains("::")).then(|| {
+            let ids = self.must.iter().chain(&self.keep);
+            ids.cloned().collect()
+        });
         let request = Request {
             mode: Mode::Run,
             neutral: true,
-            select: Some(select),
+            select,
             args: self.args.clone(),
             deadline: self.deadline + Duration::from_secs(5),
             overlay,
