@@ -31,10 +31,16 @@ pub enum Level {
     Error,
 }
 
+/// JSON has no infinity and serde writes `null` for it; such a line must stay readable.
+fn null_is_infinite<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Option::<f64>::deserialize(deserializer).map(|value| value.unwrap_or(f64::INFINITY))
+}
+
 /// Limits of a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct BudgetFacts {
-    /// Wall clock, in seconds.
+    /// Wall clock, in seconds; infinite when there is no limit, `null` in JSON.
+    #[serde(deserialize_with = "null_is_infinite")]
     pub seconds: f64,
     /// Test executions: candidates screened plus verification runs.
     pub executions: u64,
@@ -197,6 +203,7 @@ pub enum Event {
         /// Candidates known in all, when known.
         planned: Option<u64>,
         /// Candidates per second.
+        #[serde(deserialize_with = "null_is_infinite")]
         rate: f64,
         /// The best so far, in words.
         best: Option<String>,
@@ -237,6 +244,11 @@ pub enum Event {
         text: String,
         /// What to do about it.
         hint: Option<String>,
+    },
+    /// The verified patch was written to the user's tree, as asked.
+    Applied {
+        /// Files written, relative to the project root.
+        files: Vec<Utf8PathBuf>,
     },
     /// The last event of every run.
     Finished {

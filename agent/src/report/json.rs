@@ -1,0 +1,8 @@
+//! The report for programs.
+
+use crate::report::{ReportError, Story};
+
+/// The report of a run.
+pub fn render(_story: &Story) -> Result<String, ReportError> {
+    Ok(String::new())
+}

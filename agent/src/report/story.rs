@@ -1,0 +1,653 @@
+//! A run, folded from its events: what every renderer reads.
+
+use std::collections::BTreeMap;
+
+use camino::Utf8PathBuf;
+use serde::Serialize;
+
+use crate::outcome::Outcome;
+use crate::plan::{Failure, Screened, SuspectFunction, SuspectStatement};
+use crate::report::event::{BudgetFacts, Counts, Event, Level, Stamped, VerifyStep};
+
+/// Most candidates kept of each kind; a long run must not grow without bound.
+const KEPT: usize = 20;
+
+/// A run, as far as it went.
+#[derive(Debug, Default, Clone)]
+pub struct Story {
+    /// How it was started.
+    pub start: Option<Start>,
+    /// The tree that was worked on.
+    pub tree: Option<Tree>,
+    /// The interpreter.
+    pub environment: Option<Environment>,
+    /// The baseline runs.
+    pub baseline_runs: Vec<BaselineRun>,
+    /// The settled baseline.
+    pub baseline: Option<Baseline>,
+    /// The recorded spectra.
+    pub spectra: Option<Spectra>,
+    /// Suspicious functions, most suspicious first.
+    pub functions: Vec<SuspectFunction>,
+    /// Suspicious statements, most suspicious first.
+    pub statements: Vec<SuspectStatement>,
+    /// Planners that ran, with the candidates they had, when known.
+    pub planners: Vec<(String, Option<usize>)>,
+    /// What became of the candidates, by operator.
+    pub tallies: BTreeMap<String, Tally>,
+    /// Candidates run by file and function.
+    pub tried_in: BTreeMap<(Utf8PathBuf, String), usize>,
+    /// Near misses, nearest first; the best of them.
+    pub near_misses: Vec<Tried>,
+    /// Candidates that changed the symptom, crashed or hung; the first of each.
+    pub telling: Vec<Tried>,
+    /// Patches that passed the screening.
+    pub plausible: Vec<PlausiblePatch>,
+    /// The last standing of the search.
+    pub progress: Option<Progress>,
+    /// Notes, in order.
+    pub notes: Vec<Note>,
+    /// Files that the patch was applied to in the user's tree.
+    pub applied: Vec<Utf8PathBuf>,
+    /// How it ended; none when the run was killed.
+    pub end: Option<End>,
+    /// Time of the events that mark the phases.
+    pub clock: Clock,
+}
+
+/// How a run was started.
+#[derive(Debug, Clone)]
+pub struct Start {
+    /// Version of the program.
+    pub version: String,
+    /// Command.
+    pub command: String,
+    /// The project folder.
+    pub repo: Utf8PathBuf,
+    /// Tests asked for.
+    pub targets: Vec<String>,
+    /// Where the artefacts are.
+    pub run_dir: Utf8PathBuf,
+    /// Limits.
+    pub budget: BudgetFacts,
+}
+
+/// The tree that was worked on.
+#[derive(Debug, Clone, Serialize)]
+pub struct Tree {
+    /// `worktree` or `copy`.
+    pub how: String,
+    /// Base commit.
+    pub base: Option<String>,
+    /// Tracked files with uncommitted changes.
+    pub changed: usize,
+    /// Untracked files taken over.
+    pub untracked: Vec<Utf8PathBuf>,
+    /// What was left out, with the reason.
+    pub left_out: Vec<String>,
+}
+
+/// The interpreter.
+#[derive(Debug, Clone, Serialize)]
+pub struct Environment {
+    /// Its path.
+    pub python: Utf8PathBuf,
+    /// Its version.
+    pub version: String,
+    /// The rule that found it.
+    pub rule: String,
+    /// pytest's version.
+    pub pytest: String,
+    /// Whether this program made the environment.
+    pub managed: bool,
+    /// pytest plugins.
+    pub plugins: Vec<String>,
+}
+
+/// A baseline run.
+#[derive(Debug, Clone, Copy)]
+pub struct BaselineRun {
+    /// One-based.
+    pub run: usize,
+    /// Results.
+    pub counts: Counts,
+    /// Seconds.
+    pub seconds: f64,
+}
+
+/// The settled baseline.
+#[derive(Debug, Clone)]
+pub struct Baseline {
+    /// Tests that always failed.
+    pub failing: Vec<Failure>,
+    /// Tests that failed in some runs.
+    pub flaky: Vec<String>,
+    /// Tests that always passed.
+    pub passing: usize,
+    /// Tests collected.
+    pub collected: usize,
+}
+
+/// The recorded spectra.
+#[derive(Debug, Clone, Copy)]
+pub struct Spectra {
+    /// Tests with a spectrum.
+    pub tests: usize,
+    /// Lines seen.
+    pub lines: usize,
+    /// Whether the recording was cut short.
+    pub partial: bool,
+    /// Seconds.
+    pub seconds: f64,
+}
+
+/// What became of an operator's candidates.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Tally {
+    /// Passed the screening.
+    pub plausible: usize,
+    /// Made some failing tests pass, or broke others.
+    pub near_misses: usize,
+    /// Failed in another way.
+    pub changed: usize,
+    /// Failed as before.
+    pub unchanged: usize,
+    /// Did not end in time.
+    pub timed_out: usize,
+    /// Killed the interpreter.
+    pub crashed: usize,
+    /// Did not compile or changed nothing.
+    pub invalid: usize,
+}
+
+impl Tally {
+    /// Candidates in all.
+    pub const fn total(&self) -> usize {
+        self.plausible
+            + self.near_misses
+            + self.changed
+            + self.unchanged
+            + self.timed_out
+            + self.crashed
+            + self.invalid
+    }
+
+    /// The non-zero parts, best first, with their names.
+    pub fn parts(&self) -> Vec<(&'static str, usize)> {
+        [
+            ("plausible", self.plausible),
+            ("near miss", self.near_misses),
+            ("changed symptom", self.changed),
+            ("same failure", self.unchanged),
+            ("timed out", self.timed_out),
+            ("crashed", self.crashed),
+            ("invalid", self.invalid),
+        ]
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .collect()
+    }
+
+    fn count(&mut self, result: &Screened) {
+        let part = match result {
+            Screened::Plausible => &mut self.plausible,
+            Screened::NearMiss { .. } => &mut self.near_misses,
+            Screened::Changed { .. } => &mut self.changed,
+            Screened::Unchanged => &mut self.unchanged,
+            Screened::TimedOut => &mut self.timed_out,
+            Screened::Crashed { .. } => &mut self.crashed,
+            Screened::Invalid { .. } => &mut self.invalid,
+        };
+        *part += 1;
+    }
+}
+
+/// A candidate that was screened.
+#[derive(Debug, Clone, Serialize)]
+pub struct Tried {
+    /// Its number.
+    pub id: u64,
+    /// Operator.
+    pub operator: String,
+    /// What it believes.
+    pub claim: String,
+    /// File edited first.
+    pub file: Utf8PathBuf,
+    /// Line edited first.
+    pub line: usize,
+    /// Function edited first.
+    pub qualname: String,
+    /// What it showed.
+    pub result: Screened,
+}
+
+/// A patch that passed the screening, and its verification.
+#[derive(Debug, Clone)]
+pub struct PlausiblePatch {
+    /// The candidate's number.
+    pub id: u64,
+    /// What it believes.
+    pub claim: String,
+    /// Candidates run until then.
+    pub executed: u64,
+    /// Its diff.
+    pub diff: String,
+    /// The candidate, where its own event was seen.
+    pub tried: Option<Tried>,
+    /// When it was found.
+    pub at: f64,
+    /// Steps of the verification.
+    pub steps: Vec<VerifyStep>,
+    /// The verdict, once there is one.
+    pub verdict: Option<Verdict>,
+}
+
+/// A verdict.
+#[derive(Debug, Clone)]
+pub struct Verdict {
+    /// Whether the patch is believed.
+    pub accepted: bool,
+    /// Why.
+    pub reason: String,
+    /// When.
+    pub at: f64,
+}
+
+/// How the search stands.
+#[derive(Debug, Clone)]
+pub struct Progress {
+    /// Candidates run.
+    pub executed: u64,
+    /// Candidates known in all.
+    pub planned: Option<u64>,
+    /// The best so far.
+    pub best: Option<String>,
+}
+
+/// A note.
+#[derive(Debug, Clone, Serialize)]
+pub struct Note {
+    /// How loud.
+    pub level: Level,
+    /// One line.
+    pub text: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone)]
+pub struct End {
+    /// How.
+    pub outcome: Outcome,
+    /// The exit code.
+    pub exit_code: u8,
+    /// One line for people.
+    pub summary: String,
+    /// Candidates run.
+    pub executed: u64,
+    /// Test processes and forks in all.
+    pub test_runs: u64,
+    /// Seconds.
+    pub seconds: f64,
+    /// The verified diff; empty when there is none.
+    pub diff: String,
+}
+
+/// When the phases of a run began and ended, in seconds.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Clock {
+    /// The environment is known.
+    pub environment: Option<f64>,
+    /// The baseline is settled.
+    pub baseline: Option<f64>,
+    /// The ranking is known.
+    pub localized: Option<f64>,
+    /// The first planner started.
+    pub planned: Option<f64>,
+    /// The last candidate was screened.
+    pub screened: Option<f64>,
+    /// The last event.
+    pub last: f64,
+}
+
+impl Story {
+    /// Folds a whole run.
+    pub fn from_events(events: &[Stamped]) -> Self {
+        let mut story = Self::default();
+        for stamped in events {
+            story.absorb(stamped);
+        }
+        story
+    }
+
+    /// Takes in one more event.
+    pub fn absorb(&mut self, Stamped { at, event }: &Stamped) {
+        let at = *at;
+        self.clock.last = self.clock.last.max(at);
+        match event.clone() {
+            Event::RunStarted {
+                format: _,
+                version,
+                command,
+                repo,
+                targets,
+                run_dir,
+                budget,
+            } => {
+                self.start = Some(Start {
+                    version,
+                    command,
+                    repo,
+                    targets,
+                    run_dir,
+                    budget,
+                });
+            }
+            Event::Tree {
+                how,
+                base,
+                changed,
+                untracked,
+                left_out,
+            } => {
+                self.tree = Some(Tree {
+                    how,
+                    base,
+                    changed,
+                    untracked,
+                    left_out,
+                });
+            }
+            Event::Environment {
+                python,
+                version,
+                rule,
+                pytest,
+                managed,
+                plugins,
+            } => {
+                self.clock.environment = Some(at);
+                self.environment = Some(Environment {
+                    python,
+                    version,
+                    rule,
+                    pytest,
+                    managed,
+                    plugins,
+                });
+            }
+            Event::BaselineRun {
+                run,
+                of: _,
+                counts,
+                seconds,
+            } => self.baseline_runs.push(BaselineRun {
+                run,
+                counts,
+                seconds,
+            }),
+            Event::Baseline {
+                failing,
+                flaky,
+                passing,
+                collected,
+            } => {
+                self.clock.baseline = Some(at);
+                self.baseline = Some(Baseline {
+                    failing,
+                    flaky,
+                    passing,
+                    collected,
+                });
+            }
+            Event::Spectra {
+                tests,
+                lines,
+                partial,
+                seconds,
+            } => {
+                self.spectra = Some(Spectra {
+                    tests,
+                    lines,
+                    partial,
+                    seconds,
+                });
+            }
+            Event::Localized {
+                functions,
+                statements,
+            } => {
+                self.clock.localized = Some(at);
+                self.functions = functions;
+                self.statements = statements;
+            }
+            Event::WarmReady { .. } => {}
+            Event::PlanStarted { planner, planned } => {
+                self.clock.planned.get_or_insert(at);
+                self.planners.push((planner, planned));
+            }
+            Event::Candidate {
+                id,
+                operator,
+                claim,
+                file,
+                line,
+                qualname,
+                how: _,
+                ms: _,
+                result,
+            } => {
+                self.clock.screened = Some(at);
+                self.candidate(Tried {
+                    id,
+                    operator,
+                    claim,
+                    file,
+                    line,
+                    qualname,
+                    result,
+                });
+            }
+            Event::Progress {
+                executed,
+                planned,
+                rate: _,
+                best,
+            } => {
+                self.progress = Some(Progress {
+                    executed,
+                    planned,
+                    best,
+                });
+            }
+            Event::Plausible {
+                id,
+                claim,
+                executed,
+                diff,
+            } => {
+                let tried = self.patch(id, at).tried.take();
+                *self.patch(id, at) = PlausiblePatch {
+                    id,
+                    claim,
+                    executed,
+                    diff,
+                    tried,
+                    at,
+                    steps: Vec::new(),
+                    verdict: None,
+                };
+            }
+            Event::Verify { id, step } => self.patch(id, at).steps.push(step),
+            Event::Verdict {
+                id,
+                accepted,
+                reason,
+            } => {
+                self.patch(id, at).verdict = Some(Verdict {
+                    accepted,
+                    reason,
+                    at,
+                });
+            }
+            Event::Note { level, text, hint } => self.notes.push(Note { level, text, hint }),
+            Event::Applied { files } => self.applied = files,
+            Event::Finished {
+                outcome,
+                exit_code,
+                summary,
+                executed,
+                test_runs,
+                seconds,
+                diff,
+            } => {
+                self.end = Some(End {
+                    outcome,
+                    exit_code,
+                    summary,
+                    executed,
+                    test_runs,
+                    seconds,
+                    diff,
+                });
+            }
+        }
+    }
+
+    fn candidate(&mut self, tried: Tried) {
+        self.tallies
+            .entry(tried.operator.clone())
+            .or_default()
+            .count(&tried.result);
+        *self
+            .tried_in
+            .entry((tried.file.clone(), tried.qualname.clone()))
+            .or_default() += 1;
+        match tried.result {
+            Screened::Plausible => {
+                let at = self.clock.last;
+                let patch = self.patch(tried.id, at);
+                if patch.claim.is_empty() {
+                    patch.claim.clone_from(&tried.claim);
+                }
+                patch.tried = Some(tried);
+            }
+            Screened::NearMiss { .. } => {
+                let place = self
+                    .near_misses
+                    .partition_point(|known| distance(&known.result) <= distance(&tried.result));
+                self.near_misses.insert(place, tried);
+                self.near_misses.truncate(KEPT);
+            }
+            Screened::Changed { .. } | Screened::TimedOut | Screened::Crashed { .. } => {
+                let same = |known: &&Tried| {
+                    std::mem::discriminant(&known.result) == std::mem::discriminant(&tried.result)
+                };
+                if self.telling.iter().filter(same).count() < KEPT / 2 {
+                    self.telling.push(tried);
+                }
+            }
+            Screened::Unchanged | Screened::Invalid { .. } => {}
+        }
+    }
+
+    /// The patch of a candidate; events about it may arrive in any order.
+    fn patch(&mut self, id: u64, at: f64) -> &mut PlausiblePatch {
+        let index = self
+            .plausible
+            .iter()
+            .position(|patch| patch.id == id)
+            .unwrap_or_else(|| {
+                self.plausible.push(PlausiblePatch {
+                    id,
+                    claim: String::new(),
+                    executed: 0,
+                    diff: String::new(),
+                    tried: None,
+                    at,
+                    steps: Vec::new(),
+                    verdict: None,
+                });
+                self.plausible.len() - 1
+            });
+        &mut self.plausible[index]
+    }
+
+    /// The failing tests.
+    pub fn failing(&self) -> &[Failure] {
+        self.baseline
+            .as_ref()
+            .map_or(&[], |baseline| &baseline.failing)
+    }
+
+    /// The patch that the verifier believes, the last one where there are several.
+    pub fn accepted(&self) -> Option<&PlausiblePatch> {
+        self.plausible
+            .iter()
+            .rev()
+            .find(|patch| patch.is_accepted())
+    }
+
+    /// Patches that pass every test they were verified with.
+    pub fn verified(&self) -> usize {
+        self.plausible
+            .iter()
+            .filter(|patch| patch.is_accepted())
+            .count()
+    }
+
+    /// The verified diff; empty when there is none.
+    pub fn diff(&self) -> &str {
+        self.end.as_ref().map_or("", |end| &end.diff)
+    }
+
+    /// Candidates run.
+    pub fn executed(&self) -> u64 {
+        match (&self.end, &self.progress) {
+            (Some(end), _) => end.executed,
+            (None, Some(progress)) => progress.executed.max(self.screened()),
+            (None, None) => self.screened(),
+        }
+    }
+
+    /// Candidates with a result.
+    fn screened(&self) -> u64 {
+        self.tallies
+            .values()
+            .map(|tally| tally.total() as u64)
+            .sum()
+    }
+
+    /// Seconds that the run took, as far as it is known.
+    pub fn seconds(&self) -> f64 {
+        self.end.as_ref().map_or(self.clock.last, |end| end.seconds)
+    }
+
+    /// Near misses in all, those that were not kept among them.
+    pub fn near_miss_count(&self) -> usize {
+        self.tallies.values().map(|tally| tally.near_misses).sum()
+    }
+}
+
+impl PlausiblePatch {
+    /// Whether the verifier believes it.
+    pub fn is_accepted(&self) -> bool {
+        self.verdict
+            .as_ref()
+            .is_some_and(|verdict| verdict.accepted)
+    }
+}
+
+/// How far a near miss is from the goal; smaller is nearer. Tests still failing and tests broken
+/// weigh the same, more tests fixed break ties.
+fn distance(result: &Screened) -> (usize, std::cmp::Reverse<usize>) {
+    match result {
+        Screened::NearMiss {
+            fixed,
+            failing,
+            broken,
+        } => (failing.len() + broken.len(), std::cmp::Reverse(fixed.len())),
+        _ => (usize::MAX, std::cmp::Reverse(0)),
+    }
+}

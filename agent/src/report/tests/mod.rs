@@ -1,0 +1,4 @@
+//! Every renderer on the same few runs.
+
+mod stories;
+mod terminal;

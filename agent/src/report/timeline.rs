@@ -1,0 +1,1 @@
+//! When each phase of a run began and ended.
