@@ -1,5 +1,7 @@
 //! `ndbg-agent`: fixes failing Python tests. The binary is a thin shell around this library.
 
+pub mod cli;
+pub mod fix;
 pub mod outcome;
 pub mod plan;
 pub mod report;

@@ -1,2 +1,9 @@
 //! The `ndbg-agent` program.
-fn main() {}
+
+/// Freshly mapped pages are slow on some virtual machines; mimalloc keeps the ones it has.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> std::process::ExitCode {
+    ndbg_agent::cli::main()
+}

@@ -108,6 +108,8 @@ class Neutralizer:
         except OSError:
             return
         cached_ini["cache_dir"] = os.path.join(self._cache, "cache")
+        # Hypothesis stores more than its database: without this `.hypothesis` appears.
+        os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = os.path.join(self._cache, "hypothesis")
 
     def remove_cache(self):
         if self._cache is not None:

@@ -80,8 +80,10 @@ def safe_repr(value, limit=MAX_STATE):
     writer = _Writer(limit)
     try:
         text = writer.write(value, 0)
+    except RecursionError:
+        raise
     except Exception as error:
-        # Most likely a container that changed under our hands, or no stack left.
+        # Most likely a container that changed under our hands.
         return f"<{type_name(value)} unreadable: {_name_of(type(error))}>", True
     if len(text) > limit:
         text = text[:limit] + ELLIPSIS
@@ -99,6 +101,8 @@ def describe(value, limit=MAX_STATE, attributes=True):
     if attributes and _module_of(type(value)) not in _WRITTEN_WHOLE:
         try:
             found = None if issubclass(type(value), enum.Enum) else _attributes(value)
+        except RecursionError:
+            raise
         except Exception:
             found = None
         if found:

@@ -24,6 +24,9 @@ _YIELDS = frozenset(
     for name in ("YIELD_VALUE", "YIELD_FROM", "SEND", "RESUME", "INSTRUMENTED_YIELD_VALUE")
     if name in dis.opmap
 )
+# Before 3.10 the interpreter aborts when an overflow is caught and the recursion then goes on; the
+# code under test gets the RecursionError that it is about to cause anyway.
+_MUST_PROPAGATE = sys.version_info < (3, 10)
 _GENERATOR_FLAGS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -115,9 +118,17 @@ class ValueRecorder:
             if file is None:
                 return None
             return _FrameTracer(self, frame, file).event
+        except RecursionError:
+            return self._out_of_stack()
         except Exception:
             self._errors += 1
             return None
+
+    def _out_of_stack(self):
+        self.failed()
+        if _MUST_PROPAGATE:
+            raise
+        return None
 
     def count_call(self, file, code):
         with self._lock:
@@ -182,6 +193,10 @@ class _FrameTracer:
                 self._exception = argument[0]
             elif event == "return":
                 self._returned(frame, argument)
+        except RecursionError:
+            self._recorder.failed()
+            if _MUST_PROPAGATE:
+                raise
         except Exception:
             # Nothing of ours may surface in the code under test.
             self._recorder.failed()

@@ -13,7 +13,28 @@ macro_rules! embedded {
 /// Name of the plugin for `-p`.
 pub const PLUGIN: &str = "ndbg_pytest_plugin";
 
-const FILES: &[(&str, &str)] = embedded!["ndbg_probe.py"];
+const FILES: &[(&str, &str)] = embedded![
+    "ndbg_candidate.py",
+    "ndbg_config.py",
+    "ndbg_failure.py",
+    "ndbg_neutral.py",
+    "ndbg_overlay.py",
+    "ndbg_paths.py",
+    "ndbg_probe.py",
+    "ndbg_process.py",
+    "ndbg_pytest_plugin.py",
+    "ndbg_recorder.py",
+    "ndbg_recording.py",
+    "ndbg_records.py",
+    "ndbg_reimport.py",
+    "ndbg_reporting.py",
+    "ndbg_runner.py",
+    "ndbg_safe_repr.py",
+    "ndbg_selection.py",
+    "ndbg_source.py",
+    "ndbg_swap.py",
+    "ndbg_values.py",
+];
 
 /// Writes the Python side into `folder`, which goes on `PYTHONPATH`.
 pub fn install(folder: &Utf8Path) -> std::io::Result<Utf8PathBuf> {

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use camino::Utf8PathBuf;
 use serde_json::{Value as Json, json};
 
-use super::pytest::{Harness, PytestError};
+use super::pytest::{Harness, PytestError, TestOutcome};
 use crate::cancel::Cancel;
 use crate::process::{Conversation, ProcessError, Received};
 
@@ -58,8 +58,8 @@ pub struct Job {
 pub struct Answered {
     /// Node id.
     pub test: String,
-    /// Whether it passed or was skipped.
-    pub passed: bool,
+    /// How it ended.
+    pub outcome: TestOutcome,
     /// Exception type.
     pub exception: Option<String>,
     /// Message, capped.
@@ -102,6 +102,7 @@ pub struct Answer {
 #[derive(Debug)]
 pub struct WarmRunner {
     talk: Conversation,
+    folder: Utf8PathBuf,
     /// Node ids that it holds (stage collected).
     pub tests: Vec<String>,
     /// Time to get ready.
@@ -142,6 +143,7 @@ impl WarmRunner {
         let talk = Conversation::start(&spec).map_err(PytestError::from)?;
         let mut runner = Self {
             talk,
+            folder: harness.folder.clone(),
             tests: Vec::new(),
             startup: Duration::ZERO,
         };
@@ -188,7 +190,7 @@ impl WarmRunner {
     }
 
     /// Sends a job. Answers come in the order in which jobs end.
-    pub fn submit(&mut self, harness: &Harness, job: &Job) -> Result<(), WarmError> {
+    pub fn submit(&mut self, job: &Job) -> Result<(), WarmError> {
         let engine = base64::engine::general_purpose::STANDARD;
         let patches: Vec<Json> = job
             .patches
@@ -199,7 +201,7 @@ impl WarmRunner {
                     .iter()
                     .map(|(start, end, bytes)| json!([start, end, engine.encode(bytes)]))
                     .collect();
-                json!({"file": harness.folder.join(&patch.file), "edits": edits})
+                json!({"file": self.folder.join(&patch.file), "edits": edits})
             })
             .collect();
         let message = json!({
@@ -257,7 +259,11 @@ fn parse_answer(message: &Json) -> Option<Answer> {
         results: results
             .map(|row| Answered {
                 test: text(&row[0]).unwrap_or_default(),
-                passed: matches!(row[1].as_str(), Some("passed" | "skipped")),
+                outcome: match row[1].as_str() {
+                    Some("passed") => TestOutcome::Passed,
+                    Some("skipped") => TestOutcome::Skipped,
+                    _ => TestOutcome::Failed,
+                },
                 exception: text(&row[2]),
                 message: text(&row[3]),
                 sides: text(&row[4][0]).zip(text(&row[4][1])),

@@ -31,6 +31,8 @@ pub struct Function {
     pub body: Range<usize>,
     /// One-based line of `def`.
     pub first_line: usize,
+    /// One-based line of the first decorator, or of `def`.
+    pub outer_line: usize,
     /// One-based last line.
     pub last_line: usize,
     /// Innermost enclosing class, when the function is defined directly in it.
@@ -177,10 +179,13 @@ impl Index<'_> {
                     let body = child
                         .child_by_field_name("body")
                         .map_or(child.byte_range(), |b| b.byte_range());
+                    let decorated = node.kind() == "decorated_definition";
+                    let outer = if decorated { node } else { child };
                     let index = self.functions.len();
                     self.functions.push(Function {
                         qualname: qualname.clone(),
                         first_line: self.file.line_of(child.start_byte()),
+                        outer_line: self.file.line_of(outer.start_byte()),
                         last_line: self.file.line_of(last_byte(child)),
                         span: child.byte_range(),
                         body,

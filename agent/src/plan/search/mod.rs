@@ -1,11 +1,236 @@
 //! The search planner: edit operators over the syntax tree, ordered by suspiciousness, prior and
 //! type fit. Needs no key and no network.
+//!
+//! [`generate`] walks the suspicious statements and lets each operator of [`operators`] look at
+//! each node; what they propose is scored and sorted. Candidates are materialised, parsed and
+//! deduplicated by their syntax only when they are asked for. When all single edits are through,
+//! [`pairs`] combines edits of one function, led by the results so far.
 
-use super::{Candidate, Facts, Feedback, PlanError, Planner};
+// Tables of weights read best with one case a line, equal or not.
+#![allow(clippy::match_same_arms)]
+
+mod canonical;
+mod generate;
+mod layout;
+mod legal;
+mod names;
+pub mod operators;
+mod pairs;
+mod precedence;
+mod proposals;
+mod site;
+mod types;
+
+use std::collections::{HashMap, HashSet};
+
+use ndbg_tools::source::Edit;
+use ndbg_tools::source::syntax::Syntax;
+
+use self::canonical::Canonical;
+use self::layout::Change;
+use self::operators::OPERATORS;
+use self::pairs::{Pairs, Verdict};
+use self::proposals::Draft;
+use super::{Candidate, Facts, Feedback, PlanError, Planner, Screened};
+
+/// Limits of a search.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchOptions {
+    /// Functions looked at, the most suspicious ones first.
+    pub max_functions: usize,
+    /// Whether to go on with pairs of edits when all single edits are through.
+    pub pairs: bool,
+    /// Pairs proposed at most.
+    pub max_pairs: usize,
+    /// Candidates proposed at most, pairs included.
+    pub max_candidates: usize,
+}
+
+impl Default for SearchOptions {
+    fn default() -> Self {
+        Self {
+            max_functions: 12,
+            pairs: true,
+            max_pairs: 5_000,
+            max_candidates: 50_000,
+        }
+    }
+}
+
+/// How far the search goes.
+#[derive(Debug, Default, Clone)]
+pub struct SearchOptions {
+    /// Suspicious functions searched.
+    pub max_functions: usize,
+    /// Whether pairs of edits follow single ones.
+    pub pairs: bool,
+}
 
 /// The search planner.
-#[derive(Debug, Default)]
-pub struct SearchPlanner {}
+#[derive(Debug)]
+pub struct SearchPlanner {
+    options: SearchOptions,
+    canonical: Option<Canonical>,
+    /// Single edits still to come, worst first, so that the best one is popped.
+    queue: Option<Vec<Draft>>,
+    /// Single edits proposed, with what became of them, by candidate number.
+    proposed: HashMap<u64, (Draft, Verdict)>,
+    pairs: Option<Pairs>,
+    known: HashSet<u64>,
+    next_id: u64,
+}
+
+impl Default for SearchPlanner {
+    fn default() -> Self {
+        Self::new(SearchOptions::default())
+    }
+}
+
+impl SearchPlanner {
+    /// A planner that has not looked at anything yet.
+    pub fn new(options: SearchOptions) -> Self {
+        Self {
+            options,
+            canonical: Canonical::new(),
+            queue: None,
+            proposed: HashMap::new(),
+            pairs: None,
+            known: HashSet::new(),
+            next_id: 0,
+        }
+    }
+
+    fn learn(&mut self, feedback: &[Feedback]) {
+        let mut boosts = Vec::new();
+        for result in feedback {
+            let verdict = Verdict::of(&result.screened);
+            if let Some((draft, known)) = self.proposed.get_mut(&result.candidate.id) {
+                *known = verdict;
+                if let Screened::NearMiss { broken, .. } = &result.screened {
+                    let weight = if broken.is_empty() { 1.0 } else { 0.5 };
+                    boosts.push((
+                        draft.file,
+                        draft.function,
+                        draft.statement,
+                        draft.operator,
+                        weight,
+                    ));
+                }
+            }
+        }
+        if boosts.is_empty() {
+            return;
+        }
+        // A near miss says that the place is right: its statement first, then the same kind of
+        // edit elsewhere in the function.
+        if let Some(queue) = &mut self.queue {
+            for draft in queue.iter_mut() {
+                for (file, function, statement, operator, weight) in &boosts {
+                    if draft.file != *file {
+                        continue;
+                    }
+                    if draft.statement == *statement {
+                        draft.score *= 1.0 + 0.5 * weight;
+                    } else if draft.function == *function && draft.operator == *operator {
+                        draft.score *= 1.0 + 0.2 * weight;
+                    }
+                }
+            }
+            proposals::sort(queue);
+            queue.reverse();
+        }
+    }
+
+    fn next_single(&mut self, facts: &Facts) -> Option<Candidate> {
+        while let Some(draft) = self.queue.as_mut()?.pop() {
+            let Some((_, syntax)) = facts.files.iter().nth(draft.file) else {
+                continue;
+            };
+            let canonical = self.canonical.as_mut()?;
+            let Some(print) = canonical.fingerprint(draft.file, syntax, &draft.changes) else {
+                continue;
+            };
+            if !self.known.insert(print) {
+                continue;
+            }
+            let name = OPERATORS[draft.operator].name.to_owned();
+            let claim = claim(syntax, &draft);
+            let candidate = self.candidate(syntax, draft.changes.clone(), name, claim, draft.score);
+            self.proposed.insert(candidate.id, (draft, Verdict::Unseen));
+            return Some(candidate);
+        }
+        None
+    }
+
+    fn next_pair(&mut self, facts: &Facts) -> Option<Candidate> {
+        let pairs = self
+            .pairs
+            .get_or_insert_with(|| Pairs::new(&self.proposed, self.options.max_pairs));
+        loop {
+            let (first, second, score) = pairs.next()?;
+            let Some((_, syntax)) = facts.files.iter().nth(first.file) else {
+                continue;
+            };
+            let changes: Vec<Change> = first
+                .changes
+                .iter()
+                .chain(&second.changes)
+                .cloned()
+                .collect();
+            let canonical = self.canonical.as_mut()?;
+            let Some(print) = canonical.fingerprint(first.file, syntax, &changes) else {
+                continue;
+            };
+            if !self.known.insert(print) {
+                continue;
+            }
+            let name = format!(
+                "{}+{}",
+                OPERATORS[first.operator].name, OPERATORS[second.operator].name
+            );
+            let claim = format!("{}, and {}", claim(syntax, first), claim(syntax, second));
+            return Some(self.candidate(syntax, changes, name, claim, score));
+        }
+    }
+
+    fn candidate(
+        &mut self,
+        syntax: &Syntax,
+        mut changes: Vec<Change>,
+        operator: String,
+        claim: String,
+        score: f64,
+    ) -> Candidate {
+        changes.sort_by_key(|c| (c.range.start, c.range.end));
+        let file = syntax.file();
+        let at = changes.first().map_or(0, |c| c.range.start);
+        let line = file.line_of(at);
+        let id = self.next_id;
+        self.next_id += 1;
+        Candidate {
+            id,
+            edits: changes
+                .into_iter()
+                .map(|c| Edit::replace(file.path(), c.range, c.text))
+                .collect(),
+            operator,
+            claim,
+            file: file.path().to_owned(),
+            line,
+            qualname: syntax
+                .function_at_line(line)
+                .map_or_else(String::new, |i| syntax.functions()[i].qualname.clone()),
+            score,
+        }
+    }
+}
+
+impl SearchPlanner {
+    /// A planner.
+    pub fn new(_options: SearchOptions) -> Self {
+        Self {}
+    }
+}
 
 impl Planner for SearchPlanner {
     fn name(&self) -> &'static str {
@@ -14,14 +239,78 @@ impl Planner for SearchPlanner {
 
     fn propose(
         &mut self,
-        _facts: &Facts,
-        _feedback: &[Feedback],
-        _limit: usize,
+        facts: &Facts,
+        feedback: &[Feedback],
+        limit: usize,
     ) -> Result<Vec<Candidate>, PlanError> {
-        Ok(Vec::new())
+        if self.canonical.is_none() {
+            return Err(PlanError::Failed(
+                "the Python grammar does not fit the parser".to_owned(),
+            ));
+        }
+        if self.queue.is_none() {
+            let mut drafts = generate::generate(facts, self.options.max_functions);
+            drafts.reverse();
+            self.queue = Some(drafts);
+        }
+        self.learn(feedback);
+        let mut out = Vec::new();
+        while out.len() < limit && self.next_id < self.options.max_candidates as u64 {
+            let next = match self.next_single(facts) {
+                Some(candidate) => Some(candidate),
+                None if self.options.pairs => self.next_pair(facts),
+                None => None,
+            };
+            match next {
+                Some(candidate) => out.push(candidate),
+                None => break,
+            }
+        }
+        Ok(out)
     }
 
+    /// Single edits that are still to come, duplicates in syntax included; pairs are counted when
+    /// it is known how many there are.
     fn remaining(&self) -> Option<usize> {
-        None
+        let queue = self.queue.as_ref()?;
+        let left = self
+            .options
+            .max_candidates
+            .saturating_sub(self.next_id as usize);
+        let pairs = match &self.pairs {
+            Some(pairs) => pairs.remaining(),
+            None if self.options.pairs => return None,
+            None => 0,
+        };
+        Some((queue.len() + pairs).min(left))
     }
 }
+
+/// What a draft believes, in a few words.
+fn claim(syntax: &Syntax, draft: &Draft) -> String {
+    if let Some(claim) = draft.claim {
+        return claim.to_owned();
+    }
+    let Some(change) = draft.changes.first() else {
+        return String::new();
+    };
+    let old = short(&syntax.file().text()[change.range.clone()]);
+    let new = short(&change.text);
+    match (old.is_empty(), new.is_empty()) {
+        (true, _) => format!("`{new}` is missing"),
+        (_, true) => format!("`{old}` should go"),
+        _ => format!("`{old}` should be `{new}`"),
+    }
+}
+
+fn short(text: &str) -> String {
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if flat.chars().count() <= 60 {
+        return flat;
+    }
+    let head: String = flat.chars().take(57).collect();
+    format!("{head}...")
+}
+
+#[cfg(test)]
+mod tests;

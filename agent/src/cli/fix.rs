@@ -1,0 +1,120 @@
+//! `ndbg-agent fix`.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use camino::Utf8PathBuf;
+use clap::Args;
+use ndbg_tools::Cancel;
+use ndbg_tools::python::managed::cache_folder;
+
+use super::project::ProjectArguments;
+use crate::fix;
+use crate::fix::settings::{FixSettings, Limits};
+use crate::outcome::Outcome;
+use crate::report::{ColorChoice, ProgressChoice, Reporter, ReporterOptions, StdoutMode};
+
+/// Fix failing tests and print the verified patch
+///
+/// Runs the tests in a git worktree, ranks suspicious code, tries edits in a warm pytest process and
+/// verifies what survives in fresh worktrees. The patch goes to stdout as a unified diff; nothing in
+/// your tree changes without `--apply`.
+#[derive(Debug, Args)]
+#[command(after_help = super::exit_codes())]
+#[allow(clippy::struct_excessive_bools)] // Flags are booleans.
+pub struct FixArguments {
+    #[command(flatten)]
+    project: ProjectArguments,
+    /// Write the verified patch into the working tree
+    #[arg(long)]
+    apply: bool,
+    /// Print events as JSON lines on stdout instead of the diff
+    #[arg(long)]
+    json: bool,
+    /// Folder for events.jsonl, report.md, report.html, report.json and patch.diff
+    #[arg(long, value_name = "DIR")]
+    out: Option<Utf8PathBuf>,
+    /// Only warnings, errors and the result on stderr
+    #[arg(long, short, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Every candidate on stderr
+    #[arg(long, short)]
+    verbose: bool,
+    /// Wall-clock limit in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Limits")]
+    max_time: u64,
+    /// Most candidates run
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 50_000,
+        help_heading = "Limits"
+    )]
+    max_executions: u64,
+    /// Candidates run at a time; default: one a core
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64), help_heading = "Limits")]
+    jobs: Option<u16>,
+    /// Suspicious functions that are searched
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Search")]
+    max_functions: usize,
+    /// Try single edits only
+    #[arg(long, help_heading = "Search")]
+    no_pairs: bool,
+    /// Run every candidate in a process of its own
+    #[arg(long, help_heading = "Search")]
+    cold: bool,
+    /// Further candidates to screen after the first plausible one
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Search")]
+    alternatives: u64,
+}
+
+/// Runs the verb.
+pub fn run(arguments: FixArguments, color: ColorChoice) -> anyhow::Result<Outcome> {
+    let cancel = Cancel::on_signals().context("cannot handle signals")?;
+    let run_dir = arguments.out.unwrap_or_else(new_run_dir);
+    let jobs = arguments.jobs.map_or_else(
+        || std::thread::available_parallelism().map_or(1, usize::from),
+        usize::from,
+    );
+    let settings = FixSettings {
+        project: arguments.project.settle(),
+        limits: Limits {
+            time: Duration::from_secs(arguments.max_time),
+            executions: arguments.max_executions,
+        },
+        jobs,
+        max_functions: arguments.max_functions,
+        pairs: !arguments.no_pairs,
+        alternatives: arguments.alternatives,
+        warm: !arguments.cold,
+    };
+    let reporter = Reporter::start(ReporterOptions {
+        run_dir: Some(run_dir.clone()),
+        stdout: if arguments.json {
+            StdoutMode::Jsonl
+        } else {
+            StdoutMode::Diff
+        },
+        quiet: arguments.quiet,
+        verbose: arguments.verbose,
+        color,
+        progress: ProgressChoice::Auto,
+    })?;
+    let ending = fix::fix(&settings, arguments.apply, &run_dir, &reporter, &cancel);
+    reporter.finish(&ending.diff)?;
+    Ok(ending.outcome)
+}
+
+/// A run folder of its own in the cache, named after the time.
+pub fn new_run_dir() -> Utf8PathBuf {
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
+    let name = format!(
+        "{}-{:03}-{}",
+        now.as_secs(),
+        now.subsec_millis(),
+        std::process::id()
+    );
+    cache_folder().join("runs").join(name)
+}

@@ -1,0 +1,87 @@
+//! The command line: one file a verb. Arguments become settled settings here, nothing else happens.
+
+mod doctor;
+mod fix;
+mod localize;
+mod project;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::outcome::Outcome;
+use crate::report::ColorChoice;
+
+/// Fixes failing Python tests: finds what is wrong, tries patches in an isolated copy, and believes
+/// only real test runs.
+#[derive(Debug, Parser)]
+#[command(name = "ndbg-agent", version, max_term_width = 80, after_help = exit_codes())]
+struct Arguments {
+    /// When to use colour
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    color: Color,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Fix(fix::FixArguments),
+    Localize(localize::LocalizeArguments),
+    Doctor(doctor::DoctorArguments),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+impl From<Color> for ColorChoice {
+    fn from(color: Color) -> Self {
+        match color {
+            Color::Auto => Self::Auto,
+            Color::Always => Self::Always,
+            Color::Never => Self::Never,
+        }
+    }
+}
+
+/// The exit codes, for help texts.
+fn exit_codes() -> String {
+    let lines: Vec<String> = Outcome::ALL
+        .iter()
+        .map(|outcome| format!("  {:>3}  {}", outcome.exit_code(), outcome.meaning()))
+        .collect();
+    format!("Exit codes:\n{}", lines.join("\n"))
+}
+
+/// Parses the command line and runs the verb.
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let color = arguments.color.into();
+    let outcome = match arguments.verb {
+        Verb::Fix(verb) => fix::run(verb, color),
+        Verb::Localize(verb) => localize::run(verb, color),
+        Verb::Doctor(verb) => doctor::run(verb),
+    };
+    match outcome {
+        Ok(outcome) => ExitCode::from(outcome.exit_code()),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(Outcome::Environment.exit_code())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,397 @@
+//! The baseline: what fails, what passes and what is flaky on the untouched tree, and which lines
+//! each test runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use ndbg_tools::process::Exit;
+use ndbg_tools::python::pytest::{FailureRecord, Harness, Mode, Request, RunResults, TestOutcome};
+
+use super::budget::Budget;
+use super::protected::is_test_name;
+use super::session::{Session, note};
+use super::stop::Stop;
+use super::target::{Target, matches_nothing};
+use crate::outcome::Outcome;
+use crate::plan::{Failure, Frame, Sides};
+use crate::report::event::Counts;
+use crate::report::{Event, Level, Reporter};
+
+/// The settled baseline.
+#[derive(Debug, Default)]
+pub struct Baseline {
+    /// Paths that pytest collects for the target, relative to the project; empty = all.
+    pub paths: Vec<String>,
+    /// Further pytest arguments that the target needs (`--doctest-modules`).
+    pub args: Vec<String>,
+    /// Tests of the target that always failed.
+    pub failing: Vec<Failure>,
+    /// Tests of the target that flipped.
+    pub flaky: Vec<String>,
+    /// Tests that passed: the target's always, the others' in the recorded run.
+    pub passing: BTreeSet<String>,
+    /// Passing tests of the target.
+    pub target_passing: BTreeSet<String>,
+    /// Everything collected in the target.
+    pub collected: BTreeSet<String>,
+    /// Everything collected in the project's own choice of tests; empty when that run was cut short.
+    pub project_collected: BTreeSet<String>,
+    /// Whether a failing "test" is a file that cannot be collected.
+    pub collection_fails: bool,
+    /// Seconds by test.
+    pub seconds: BTreeMap<String, f64>,
+    /// Seconds of one target run.
+    pub run_seconds: f64,
+    /// Lines by test; the empty test is collection.
+    pub coverage: BTreeMap<String, BTreeMap<Utf8PathBuf, Vec<usize>>>,
+    /// The project's folder relative to pytest's root folder.
+    pub prefix: Utf8PathBuf,
+}
+
+impl Baseline {
+    /// Node ids of the failing tests.
+    pub fn failing_ids(&self) -> Vec<String> {
+        self.failing.iter().map(|f| f.test.clone()).collect()
+    }
+
+    /// Path, relative to the project, of the file that a node id starts with.
+    pub fn file_of(&self, id: &str) -> String {
+        let path = id.split("::").next().unwrap_or(id);
+        camino::Utf8Path::new(path)
+            .strip_prefix(&self.prefix)
+            .map_or_else(|_| path.to_owned(), ToString::to_string)
+    }
+}
+
+/// Establishes the baseline.
+pub fn establish(
+    session: &Session,
+    targets: &[Target],
+    runs: usize,
+    budget: &mut Budget,
+    reporter: &Reporter,
+) -> Result<Baseline, Stop> {
+    let mut baseline = Baseline {
+        paths: unique_paths(targets),
+        ..Baseline::default()
+    };
+    let mut outcomes: BTreeMap<String, Vec<TestOutcome>> = BTreeMap::new();
+    let mut failures: BTreeMap<String, FailureRecord> = BTreeMap::new();
+    let runs = runs.max(1);
+    for run in 1..=runs {
+        budget.check()?;
+        let results = target_run(session, targets, &mut baseline, budget)?;
+        let (passed, failed, skipped) = results.counts();
+        reporter.emit(Event::BaselineRun {
+            run,
+            of: runs,
+            counts: Counts {
+                passed,
+                failed,
+                skipped,
+            },
+            seconds: results.elapsed.as_secs_f64(),
+        });
+        if run == 1 {
+            for text in &results.notes {
+                note(reporter, Level::Info, text.clone(), None);
+            }
+            baseline.prefix = prefix(&session.harness, &results);
+            check_collected(targets, &baseline, &results)?;
+        }
+        baseline.run_seconds = results.elapsed.as_secs_f64();
+        for (id, test) in results.tests {
+            if !targets.is_empty() && !targets.iter().any(|t| t.holds(&id, &baseline.prefix)) {
+                continue;
+            }
+            *baseline.seconds.entry(id.clone()).or_default() = test.seconds;
+            outcomes.entry(id.clone()).or_default().push(test.outcome);
+            if let Some(failure) = test.failure {
+                failures.insert(id, failure);
+            }
+        }
+        for error in results.collect_errors {
+            let id = error.id.clone();
+            outcomes
+                .entry(id.clone())
+                .or_default()
+                .push(TestOutcome::Failed);
+            failures.insert(id, error.failure);
+            baseline.collection_fails = true;
+        }
+    }
+    for (id, seen) in &outcomes {
+        baseline.collected.insert(id.clone());
+        let failed = seen.iter().filter(|o| **o == TestOutcome::Failed).count();
+        if failed == runs {
+            let record = failures.get(id).cloned().unwrap_or_default();
+            baseline.failing.push(failure(&session.harness, id, record));
+        } else if failed > 0 || seen.len() < runs {
+            baseline.flaky.push(id.clone());
+        } else if seen.iter().all(|o| *o == TestOutcome::Passed) {
+            baseline.target_passing.insert(id.clone());
+            baseline.passing.insert(id.clone());
+        }
+    }
+    reporter.emit(Event::Baseline {
+        failing: baseline.failing.clone(),
+        flaky: baseline.flaky.clone(),
+        passing: baseline.passing.len(),
+        collected: baseline.collected.len(),
+    });
+    if baseline.failing.is_empty() {
+        return Err(nothing_fails(&baseline, runs));
+    }
+    Ok(baseline)
+}
+
+fn nothing_fails(baseline: &Baseline, runs: usize) -> Stop {
+    if let Some(first) = baseline.flaky.first() {
+        let message = format!(
+            "the target is flaky: {} of {} tests passed in some of {runs} runs and failed in others (`{first}`)",
+            baseline.flaky.len(),
+            baseline.collected.len()
+        );
+        return Stop::new(Outcome::Flaky, message).hint(
+            "make the test deterministic first, or name the tests that always fail with `--test`",
+        );
+    }
+    if baseline.collected.is_empty() {
+        return Stop::new(Outcome::Environment, "no tests were collected").hint(
+            "name a test file with `--test`, or check `testpaths` in the pytest configuration",
+        );
+    }
+    let message = format!(
+        "nothing to fix: no test failed ({} passed in {runs} {})",
+        baseline.passing.len(),
+        if runs == 1 { "run" } else { "runs" }
+    );
+    Stop::new(Outcome::NothingToFix, message)
+}
+
+fn unique_paths(targets: &[Target]) -> Vec<String> {
+    let mut paths = Vec::new();
+    for target in targets {
+        let path = if target.path.as_str().is_empty() {
+            ".".to_owned()
+        } else {
+            target.path.to_string()
+        };
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    paths
+}
+
+/// One run of the target with the project's own options.
+fn target_run(
+    session: &Session,
+    targets: &[Target],
+    baseline: &mut Baseline,
+    budget: &mut Budget,
+) -> Result<RunResults, Stop> {
+    let request = |args: &[String]| Request {
+        args: args.to_vec(),
+        deadline: budget.cap(Duration::from_secs(600)),
+        ..Request::run(baseline.paths.clone())
+    };
+    let mut results = session
+        .harness
+        .run(&request(&baseline.args), &session.cancel)?;
+    let mut used = 1;
+    // A module that is no test file can only be meant for its doctests.
+    let modules = targets.iter().any(|t| {
+        let name = t.path.file_name().unwrap_or_default();
+        t.path.extension() == Some("py") && !is_test_name(name)
+    });
+    let nothing = results.tests.is_empty() && results.collect_errors.is_empty();
+    if nothing && modules && baseline.args.is_empty() {
+        let args = vec!["--doctest-modules".to_owned()];
+        results = session.harness.run(&request(&args), &session.cancel)?;
+        used += 1;
+        if !results.tests.is_empty() {
+            baseline.args = args;
+        }
+    }
+    budget.test_runs += used;
+    if results.exit == Exit::TimedOut {
+        return Err(Stop::new(
+            Outcome::Budget,
+            format!(
+                "the baseline run did not end within {:.0} s",
+                results.elapsed.as_secs_f64()
+            ),
+        )
+        .hint("name fewer tests with `--test`, or raise `--max-time`"));
+    }
+    if !results.foreign.is_empty() {
+        let first = results.foreign.first().cloned().unwrap_or_default();
+        return Err(Stop::new(
+            Outcome::Environment,
+            format!("the tests import from your checkout, not from the worktree: {first}"),
+        )
+        .hint("an editable install points there; use `--install`, or an environment without it"));
+    }
+    if nothing && !results.complete && !matches!(results.exit, Exit::Code(0 | 5)) {
+        let message = format!("pytest ended with {} before any test ran", results.exit);
+        return Err(Stop::new(Outcome::Environment, message).hint(last_lines(&results)));
+    }
+    Ok(results)
+}
+
+fn last_lines(results: &RunResults) -> String {
+    let lines: Vec<&str> = results.tail.lines().rev().take(4).collect();
+    lines.into_iter().rev().collect::<Vec<_>>().join(" / ")
+}
+
+fn check_collected(
+    targets: &[Target],
+    baseline: &Baseline,
+    results: &RunResults,
+) -> Result<(), Stop> {
+    let ids: Vec<String> = if results.all.is_empty() {
+        results.tests.keys().cloned().collect()
+    } else {
+        results.all.clone()
+    };
+    for target in targets {
+        let test = ids.iter().any(|id| target.holds(id, &baseline.prefix));
+        let error = results
+            .collect_errors
+            .iter()
+            .any(|e| target.holds(&e.id, &baseline.prefix));
+        // When nothing could be collected, the error may hide the test that is meant.
+        let hidden = ids.is_empty() && !results.collect_errors.is_empty();
+        if !test && !error && !hidden {
+            return Err(if ids.is_empty() && target.inside.is_none() {
+                Stop::new(Outcome::Environment, format!("no tests were collected in `{}`", target.path))
+                    .hint("pytest collects `test_*.py` and `*_test.py` files, functions named `test*` and classes named `Test*`")
+            } else {
+                matches_nothing(target, &ids)
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The project's folder relative to pytest's root folder.
+fn prefix(harness: &Harness, results: &RunResults) -> Utf8PathBuf {
+    results
+        .rootdir
+        .as_deref()
+        .and_then(|root| harness.folder.strip_prefix(root).ok())
+        .map(camino::Utf8Path::to_owned)
+        .unwrap_or_default()
+}
+
+fn failure(harness: &Harness, id: &str, record: FailureRecord) -> Failure {
+    let exception = record.exc.unwrap_or_default();
+    Failure {
+        test: id.to_owned(),
+        exception: exception.kind,
+        message: exception
+            .message
+            .lines()
+            .take(20)
+            .collect::<Vec<_>>()
+            .join("\n"),
+        sides: record.assertion.map(|a| Sides {
+            op: a.op,
+            left: a.left,
+            right: a.right,
+            lossy: a.lossy,
+        }),
+        frames: record
+            .frames
+            .into_iter()
+            .filter_map(|f| {
+                Some(Frame {
+                    file: harness.relative(&f.file)?,
+                    line: f.line,
+                    function: f.func,
+                })
+            })
+            .collect(),
+        longrepr: record.longrepr.unwrap_or_default(),
+    }
+}
+
+/// Records line coverage per test: first of the target, then, while it is cheap, of everything that
+/// the project collects by itself.
+pub fn record_spectra(
+    session: &Session,
+    baseline: &mut Baseline,
+    budget: &mut Budget,
+    reporter: &Reporter,
+) -> Result<(), Stop> {
+    let started = budget.elapsed();
+    let mut partial = false;
+    let run = |paths: Vec<String>, args: Vec<String>, soft: Duration| {
+        let request = Request {
+            mode: Mode::Spectrum,
+            neutral: true,
+            args,
+            soft_limit: Some(soft),
+            deadline: soft + Duration::from_secs(30),
+            ..Request::run(paths)
+        };
+        session.harness.run(&request, &session.cancel)
+    };
+    let soft = budget.cap(Duration::from_secs(120));
+    let target = run(baseline.paths.clone(), baseline.args.clone(), soft)?;
+    budget.test_runs += 1;
+    partial |= target.stopped || target.exit == Exit::TimedOut;
+    absorb(baseline, &target);
+    if !baseline.paths.is_empty() {
+        budget.check()?;
+        let soft = budget.cap((budget.left() / 5).min(Duration::from_secs(60)));
+        let all = run(Vec::new(), Vec::new(), soft)?;
+        budget.test_runs += 1;
+        let cut = all.stopped || all.exit == Exit::TimedOut || !all.complete;
+        partial |= cut;
+        let failing: BTreeSet<String> = baseline.failing_ids().into_iter().collect();
+        for (id, test) in &all.tests {
+            if test.outcome == TestOutcome::Passed
+                && !failing.contains(id)
+                && !baseline.flaky.contains(id)
+                && !baseline.collected.contains(id)
+            {
+                baseline.passing.insert(id.clone());
+                baseline.seconds.insert(id.clone(), test.seconds);
+            }
+        }
+        if !cut {
+            baseline.project_collected = all.collected.iter().cloned().collect();
+        }
+        absorb(baseline, &all);
+    } else if !partial {
+        baseline.project_collected = target.collected.iter().cloned().collect();
+    }
+    let mut lines: BTreeSet<(&Utf8PathBuf, usize)> = BTreeSet::new();
+    for files in baseline.coverage.values() {
+        for (file, covered) in files {
+            lines.extend(covered.iter().map(|line| (file, *line)));
+        }
+    }
+    reporter.emit(Event::Spectra {
+        tests: baseline.coverage.keys().filter(|id| !id.is_empty()).count(),
+        lines: lines.len(),
+        partial,
+        seconds: budget.elapsed().saturating_sub(started).as_secs_f64(),
+    });
+    Ok(())
+}
+
+fn absorb(baseline: &mut Baseline, results: &RunResults) {
+    for (id, files) in &results.coverage {
+        let known = baseline.coverage.entry(id.clone()).or_default();
+        for (file, lines) in files {
+            let all = known.entry(file.clone()).or_default();
+            all.extend(lines);
+            all.sort_unstable();
+            all.dedup();
+        }
+    }
+}

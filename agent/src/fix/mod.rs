@@ -1,0 +1,270 @@
+//! The fix loop: baseline, localise, plan, screen, verify, report.
+
+pub mod baseline;
+pub mod budget;
+mod combine;
+pub mod localize;
+mod observe;
+pub mod protected;
+mod requirements;
+mod screen;
+mod search;
+pub mod session;
+pub mod settings;
+pub mod stop;
+pub mod target;
+mod verify;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use camino::Utf8PathBuf;
+use ndbg_tools::Cancel;
+use ndbg_tools::source::SourceFile;
+use ndbg_tools::source::syntax::Syntax;
+
+use baseline::Baseline;
+use budget::Budget;
+use localize::Localization;
+use session::{Session, note};
+use settings::{FixSettings, ProjectSettings};
+use stop::Stop;
+use target::Target;
+use verify::Change;
+
+use crate::outcome::Outcome;
+use crate::plan::Facts;
+use crate::plan::search::{SearchOptions, SearchPlanner};
+use crate::report::event::BudgetFacts;
+use crate::report::{Event, Level, Reporter};
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Ending {
+    /// Outcome.
+    pub outcome: Outcome,
+    /// The verified diff; empty without one.
+    pub diff: Vec<u8>,
+}
+
+/// Ranked statements that are reported.
+const REPORTED: usize = 30;
+
+/// Fixes the failing tests of a project, or says why not. Every ending has been reported; the
+/// artefacts are left to [`Reporter::finish`].
+pub fn fix(
+    settings: &FixSettings,
+    apply: bool,
+    run_dir: &Utf8PathBuf,
+    reporter: &Reporter,
+    cancel: &Cancel,
+) -> Ending {
+    start(reporter, "fix", &settings.project, settings.limits, run_dir);
+    let mut budget = Budget::start(settings.limits, cancel);
+    let result = attempt(settings, &mut budget, reporter, cancel);
+    let (outcome, summary, diff) = match result {
+        Ok(Found {
+            summary,
+            outcome,
+            session,
+            changes,
+        }) => {
+            let diff = verify::diff(&session, &changes);
+            let mut outcome = outcome;
+            let mut summary = summary;
+            if apply && !changes.is_empty() {
+                let writes: Vec<_> = changes
+                    .into_iter()
+                    .map(|c| (c.file, c.before, c.after))
+                    .collect();
+                match ndbg_tools::worktree::apply_to_users_tree(&session.project, &writes) {
+                    Ok(()) => note(
+                        reporter,
+                        Level::Info,
+                        format!("patch written to `{}`", session.project.folder()),
+                        None,
+                    ),
+                    Err(error) => {
+                        outcome = Outcome::Environment;
+                        summary = format!("verified, but not written: {error}");
+                        let hint = "apply the diff by hand with `git apply`".to_owned();
+                        note(reporter, Level::Error, summary.clone(), Some(hint));
+                    }
+                }
+            }
+            (outcome, summary, diff)
+        }
+        Err(stop) => {
+            report_stop(reporter, &stop);
+            (stop.outcome, stop.message, Vec::new())
+        }
+    };
+    finish(reporter, outcome, summary, &budget, &diff);
+    Ending { outcome, diff }
+}
+
+/// The first event of a run.
+pub fn start(
+    reporter: &Reporter,
+    command: &str,
+    project: &ProjectSettings,
+    limits: settings::Limits,
+    run_dir: &Utf8PathBuf,
+) {
+    reporter.emit(Event::RunStarted {
+        format: crate::report::event::FORMAT,
+        version: env!("CARGO_PKG_VERSION").into(),
+        command: command.into(),
+        repo: project.repo.clone(),
+        targets: project.tests.clone(),
+        run_dir: run_dir.clone(),
+        budget: BudgetFacts {
+            seconds: limits.time.as_secs_f64(),
+            executions: limits.executions,
+        },
+    });
+}
+
+/// Reports an early end.
+pub fn report_stop(reporter: &Reporter, stop: &Stop) {
+    let level = match stop.outcome {
+        Outcome::NothingToFix | Outcome::Budget => Level::Info,
+        Outcome::Flaky => Level::Warning,
+        _ => Level::Error,
+    };
+    note(reporter, level, stop.message.clone(), stop.hint.clone());
+}
+
+/// The last event of a run.
+pub fn finish(
+    reporter: &Reporter,
+    outcome: Outcome,
+    summary: String,
+    budget: &Budget,
+    diff: &[u8],
+) {
+    reporter.emit(Event::Finished {
+        outcome,
+        exit_code: outcome.exit_code(),
+        summary,
+        executed: budget.executed,
+        test_runs: budget.test_runs,
+        seconds: budget.elapsed().as_secs_f64(),
+        diff: String::from_utf8_lossy(diff).into_owned(),
+    });
+}
+
+/// What was found; the session is kept until the patch is written.
+struct Found {
+    outcome: Outcome,
+    summary: String,
+    session: Session,
+    changes: Vec<Change>,
+}
+
+/// Opens, establishes the baseline, records and localises: what `localize` and `fix` share.
+pub fn investigate(
+    settings: &ProjectSettings,
+    budget: &mut Budget,
+    reporter: &Reporter,
+    cancel: &Cancel,
+) -> Result<(Session, Baseline, Localization), Stop> {
+    // A target that does not exist is said before anything slow happens.
+    let folder = settings.repo.canonicalize_utf8().map_err(|_| {
+        Stop::from(ndbg_tools::project::ProjectError::NotAFolder(
+            settings.repo.clone(),
+        ))
+    })?;
+    let targets: Vec<Target> = settings
+        .tests
+        .iter()
+        .map(|text| Target::parse(text, &folder))
+        .collect::<Result<_, _>>()?;
+    let session = session::open(settings, reporter, cancel)?;
+    let mut baseline =
+        baseline::establish(&session, &targets, settings.baseline_runs, budget, reporter)?;
+    budget.check()?;
+    baseline::record_spectra(&session, &mut baseline, budget, reporter)?;
+    let found = localize::localize(&session, &baseline);
+    for text in &found.unreadable {
+        note(
+            reporter,
+            Level::Warning,
+            format!("{text}; it is not searched"),
+            None,
+        );
+    }
+    reporter.emit(Event::Localized {
+        functions: found.functions.iter().take(REPORTED).cloned().collect(),
+        statements: found.statements.iter().take(REPORTED).cloned().collect(),
+    });
+    Ok((session, baseline, found))
+}
+
+fn attempt(
+    settings: &FixSettings,
+    budget: &mut Budget,
+    reporter: &Reporter,
+    cancel: &Cancel,
+) -> Result<Found, Stop> {
+    let (session, baseline, found) = investigate(&settings.project, budget, reporter, cancel)?;
+    if found.statements.is_empty() {
+        return Err(nowhere(&baseline));
+    }
+    let observations = observe::observe(&session, &baseline, &found, budget)?;
+    let files: BTreeMap<Utf8PathBuf, SourceFile> = found
+        .files
+        .iter()
+        .map(|(name, syntax)| (name.clone(), syntax.file().clone()))
+        .collect();
+    let searchable = |syntax: &Arc<Syntax>| !syntax.has_errors();
+    let facts = Facts {
+        files: found
+            .files
+            .iter()
+            .filter(|(_, s)| searchable(s))
+            .map(|(n, s)| (n.clone(), Arc::clone(s)))
+            .collect(),
+        functions: found.functions.clone(),
+        statements: found.statements.clone(),
+        failures: baseline.failing.clone(),
+        observations,
+    };
+    let mut planner = SearchPlanner::new(SearchOptions {
+        max_functions: settings.max_functions,
+        pairs: settings.pairs,
+    });
+    let ended = search::search(
+        &search::Context {
+            settings,
+            session: &session,
+            baseline: &baseline,
+            found: &found,
+            files: &files,
+            reporter,
+        },
+        &facts,
+        &mut planner,
+        budget,
+    )?;
+    Ok(Found {
+        outcome: ended.outcome,
+        summary: ended.summary,
+        session,
+        changes: ended.changes,
+    })
+}
+
+/// Nothing that may be edited was run by a failing test.
+fn nowhere(baseline: &Baseline) -> Stop {
+    let first = baseline.failing.first();
+    let text = first.map_or_else(String::new, |f| {
+        let message = f.message.lines().next().unwrap_or_default();
+        format!(": {} {message}", f.exception)
+    });
+    Stop::new(
+        Outcome::NotFixed,
+        format!("no file of the project that may be edited takes part in the failure{text}"),
+    )
+    .hint("tests, conftest.py and configuration are never edited; look at the failure itself")
+}

@@ -1,0 +1,346 @@
+//! The search: candidates from the planner, screened in order, plausible ones verified.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use camino::Utf8PathBuf;
+use ndbg_tools::source::SourceFile;
+
+use super::baseline::Baseline;
+use super::budget::Budget;
+use super::combine::Combiner;
+use super::localize::Localization;
+use super::screen::Screener;
+use super::session::{Session, note};
+use super::settings::FixSettings;
+use super::stop::Stop;
+use super::verify::{self, Change};
+use crate::outcome::Outcome;
+use crate::plan::{Candidate, Facts, Feedback, Planner, Screened};
+use crate::report::{Event, Level, Reporter};
+
+/// Candidates asked for at a time.
+const BATCH: usize = 32;
+/// Time between progress events.
+const PROGRESS: Duration = Duration::from_millis(250);
+/// Suspicious functions whose passing tests are run with every near fix.
+const COVERED: usize = 8;
+
+/// What the search works with.
+pub struct Context<'a> {
+    /// Settings.
+    pub settings: &'a FixSettings,
+    /// The opened project.
+    pub session: &'a Session,
+    /// Its baseline.
+    pub baseline: &'a Baseline,
+    /// Its ranking.
+    pub found: &'a Localization,
+    /// Files that may be edited.
+    pub files: &'a BTreeMap<Utf8PathBuf, SourceFile>,
+    /// Where events go.
+    pub reporter: &'a Reporter,
+}
+
+/// How the search ended.
+pub struct Ended {
+    /// Outcome.
+    pub outcome: Outcome,
+    /// One line.
+    pub summary: String,
+    /// The verified patch; empty without one.
+    pub changes: Vec<Change>,
+}
+
+/// Searches until a patch is verified, nothing is left or the budget is spent.
+pub fn search(
+    context: &Context<'_>,
+    facts: &Facts,
+    planner: &mut dyn Planner,
+    budget: &mut Budget,
+) -> Result<Ended, Stop> {
+    let Context {
+        settings,
+        session,
+        baseline,
+        found,
+        files,
+        reporter,
+    } = context;
+    let covering: BTreeSet<String> = found
+        .functions
+        .iter()
+        .take(COVERED)
+        .filter_map(|f| found.covering.get(&(f.file.clone(), f.qualname.clone())))
+        .flatten()
+        .filter(|id| baseline.passing.contains(*id))
+        .cloned()
+        .collect();
+    let mut screener = Screener::start(
+        session,
+        baseline,
+        &covering,
+        imported(baseline, found),
+        files,
+        reporter,
+        settings.jobs,
+        settings.warm,
+    )?;
+    let must = screener.must().to_vec();
+    let mut state = State {
+        queue: VecDeque::new(),
+        feedback: Vec::new(),
+        combiner: Combiner::default(),
+        plausible: Vec::new(),
+        stop_at: None,
+        exhausted: false,
+        best: None,
+        rejected: 0,
+        next_combined: 1 << 32,
+    };
+    let begun = Instant::now();
+    let (mut last_progress, mut announced) = (Instant::now(), false);
+    loop {
+        budget.check()?;
+        while !budget.is_spent() && screener.room() > 0 && !state.enough(budget.executed) {
+            let Some(candidate) = state.next(facts, planner)? else {
+                break;
+            };
+            if !announced {
+                announced = true;
+                reporter.emit(Event::PlanStarted {
+                    planner: planner.name().into(),
+                    planned: planner.remaining().map(|n| n + state.queue.len() + 1),
+                });
+            }
+            screener.submit(candidate)?;
+        }
+        let over = budget.is_spent() || state.enough(budget.executed);
+        if screener.is_idle() || over {
+            if let Some(ended) = settle(context, &mut state, budget)? {
+                return Ok(ended);
+            }
+            if budget.is_spent() {
+                return Ok(not_found(&state, budget, Some(budget.reached())));
+            }
+            if screener.is_idle() && state.exhausted && state.queue.is_empty() {
+                return Ok(not_found(&state, budget, None));
+            }
+            continue;
+        }
+        let until = Instant::now() + PROGRESS.min(budget.left());
+        if let Some(result) = screener.next(until)? {
+            budget.executed += 1;
+            budget.test_runs += 1;
+            reporter.emit(Event::Candidate {
+                id: result.candidate.id,
+                operator: result.candidate.operator.clone(),
+                claim: result.candidate.claim.clone(),
+                file: result.candidate.file.clone(),
+                line: result.candidate.line,
+                qualname: result.candidate.qualname.clone(),
+                how: result.how.clone(),
+                ms: (result.ms * 10.0).round() / 10.0,
+                result: result.screened.clone(),
+            });
+            state.take(result.candidate, result.screened, &must, context, budget)?;
+        }
+        if last_progress.elapsed() >= PROGRESS {
+            last_progress = Instant::now();
+            let left = planner.remaining().map(|n| (n + state.queue.len()) as u64);
+            reporter.emit(Event::Progress {
+                executed: budget.executed,
+                planned: left.map(|n| n + budget.executed),
+                rate: budget.executed as f64 / begun.elapsed().as_secs_f64().max(1e-3),
+                best: state.best.as_ref().map(|(_, text)| text.clone()),
+            });
+        }
+    }
+}
+
+struct State {
+    queue: VecDeque<Candidate>,
+    feedback: Vec<Feedback>,
+    combiner: Combiner,
+    plausible: Vec<Candidate>,
+    /// Executions at which the plausible ones are settled.
+    stop_at: Option<u64>,
+    exhausted: bool,
+    best: Option<(usize, String)>,
+    rejected: usize,
+    next_combined: u64,
+}
+
+impl State {
+    fn enough(&self, executed: u64) -> bool {
+        self.stop_at.is_some_and(|at| executed >= at)
+    }
+
+    fn next(
+        &mut self,
+        facts: &Facts,
+        planner: &mut dyn Planner,
+    ) -> Result<Option<Candidate>, Stop> {
+        if self.queue.is_empty() && !self.exhausted {
+            let feedback = std::mem::take(&mut self.feedback);
+            let proposed = planner.propose(facts, &feedback, BATCH).map_err(|error| {
+                Stop::new(
+                    Outcome::NotFixed,
+                    format!("planner {}: {error}", planner.name()),
+                )
+            })?;
+            self.exhausted = proposed.is_empty();
+            self.queue.extend(proposed);
+        }
+        Ok(self.queue.pop_front())
+    }
+
+    fn take(
+        &mut self,
+        candidate: Candidate,
+        screened: Screened,
+        must: &[String],
+        context: &Context<'_>,
+        budget: &Budget,
+    ) -> Result<(), Stop> {
+        match &screened {
+            Screened::Plausible => {
+                let changes = verify::changes(&candidate, context.files)
+                    .map_err(|error| Stop::new(Outcome::NotFixed, error))?;
+                let diff = verify::diff(context.session, &changes);
+                context.reporter.emit(Event::Plausible {
+                    id: candidate.id,
+                    claim: candidate.claim.clone(),
+                    executed: budget.executed,
+                    diff: String::from_utf8_lossy(&diff).into_owned(),
+                });
+                self.plausible.push(candidate.clone());
+                self.stop_at
+                    .get_or_insert(budget.executed + context.settings.alternatives);
+            }
+            Screened::NearMiss { fixed, .. } => {
+                if self
+                    .best
+                    .as_ref()
+                    .is_none_or(|(count, _)| fixed.len() > *count)
+                {
+                    let text = format!(
+                        "{} of {} failing tests pass with {}",
+                        fixed.len(),
+                        must.len(),
+                        candidate.claim
+                    );
+                    self.best = Some((fixed.len(), text));
+                }
+                if let Some(combined) =
+                    self.combiner
+                        .add(&candidate, &screened, must, self.next_combined)
+                {
+                    self.next_combined += 1;
+                    self.queue.push_front(combined);
+                }
+                self.exhausted = false;
+            }
+            _ => {}
+        }
+        self.feedback.push(Feedback {
+            candidate,
+            screened,
+        });
+        Ok(())
+    }
+}
+
+/// Verifies the plausible candidates so far, the best first; the search goes on when none holds.
+fn settle(
+    context: &Context<'_>,
+    state: &mut State,
+    budget: &mut Budget,
+) -> Result<Option<Ended>, Stop> {
+    state.stop_at = None;
+    let mut plausible = std::mem::take(&mut state.plausible);
+    plausible.sort_by(|a, b| b.score.total_cmp(&a.score));
+    for candidate in plausible {
+        let changes = verify::changes(&candidate, context.files)
+            .map_err(|error| Stop::new(Outcome::NotFixed, error))?;
+        let key = (candidate.file.clone(), candidate.qualname.clone());
+        let covering = context
+            .found
+            .covering
+            .get(&key)
+            .cloned()
+            .unwrap_or_default();
+        let verdict = verify::verify(
+            context.session,
+            context.baseline,
+            &candidate,
+            &changes,
+            &covering,
+            budget,
+            context.reporter,
+        )?;
+        if verdict.accepted {
+            return Ok(Some(Ended {
+                outcome: Outcome::Fixed,
+                summary: candidate.claim.clone(),
+                changes,
+            }));
+        }
+        state.rejected += 1;
+        note(
+            context.reporter,
+            Level::Info,
+            format!("not believed: {}", verdict.reason),
+            None,
+        );
+    }
+    Ok(None)
+}
+
+fn not_found(state: &State, budget: &Budget, limit: Option<String>) -> Ended {
+    let mut summary = format!("{} candidates ran", budget.executed);
+    if state.rejected > 0 {
+        let _ = write!(
+            summary,
+            ", {} passed the screening but not the verification",
+            state.rejected
+        );
+    }
+    if let Some((_, best)) = &state.best {
+        let _ = write!(summary, "; nearest: {best}");
+    }
+    let outcome = if limit.is_some() {
+        Outcome::Budget
+    } else {
+        Outcome::NotFixed
+    };
+    if let Some(limit) = limit {
+        summary = format!("{limit}; {summary}");
+    }
+    Ended {
+        outcome,
+        summary,
+        changes: Vec::new(),
+    }
+}
+
+/// Functions that ran while tests were collected.
+fn imported(baseline: &Baseline, found: &Localization) -> BTreeSet<(Utf8PathBuf, String)> {
+    let mut functions = BTreeSet::new();
+    for (file, lines) in baseline.coverage.get("").into_iter().flatten() {
+        let Some(syntax) = found.files.get(file) else {
+            continue;
+        };
+        let lines: BTreeSet<usize> = lines.iter().copied().collect();
+        for statement in syntax.statements() {
+            if let Some(function) = statement.function
+                && lines.contains(&statement.first_line)
+                && statement.kind != "function_definition"
+            {
+                functions.insert((file.clone(), syntax.functions()[function].qualname.clone()));
+            }
+        }
+    }
+    functions
+}

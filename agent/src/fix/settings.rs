@@ -1,0 +1,54 @@
+//! What a run is asked to do, settled: no argument parsing and no environment beyond this point.
+
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+
+/// How the project is opened and its tests are run.
+#[derive(Debug, Clone)]
+pub struct ProjectSettings {
+    /// The project's folder as given.
+    pub repo: Utf8PathBuf,
+    /// Tests asked for, as given; empty = whatever fails.
+    pub tests: Vec<String>,
+    /// Interpreter asked for.
+    pub python: Option<Utf8PathBuf>,
+    /// Whether the project and its test requirements may be installed into a managed environment.
+    pub install: bool,
+    /// Further pytest arguments.
+    pub pytest_args: Vec<String>,
+    /// Variables for the tests.
+    pub env: Vec<(String, String)>,
+    /// Memory that tests may use beyond what the interpreter has at start; none = unlimited.
+    pub memory_limit: Option<u64>,
+    /// Baseline runs of the target.
+    pub baseline_runs: usize,
+}
+
+/// Limits of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Wall clock.
+    pub time: Duration,
+    /// Candidates screened plus verification runs.
+    pub executions: u64,
+}
+
+/// Everything `fix` is asked to do.
+#[derive(Debug, Clone)]
+pub struct FixSettings {
+    /// The project.
+    pub project: ProjectSettings,
+    /// Limits.
+    pub limits: Limits,
+    /// Candidates run at a time.
+    pub jobs: usize,
+    /// Functions that the search looks into.
+    pub max_functions: usize,
+    /// Whether pairs of edits are tried after single ones.
+    pub pairs: bool,
+    /// How many further candidates are screened after the first plausible one, to compare.
+    pub alternatives: u64,
+    /// Whether the warm runner may be used.
+    pub warm: bool,
+}

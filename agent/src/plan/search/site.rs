@@ -1,0 +1,497 @@
+//! What an operator sees: a node, the statement and function around it, and the names in scope.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use ndbg_tools::source::syntax::Syntax;
+use tree_sitter::Node;
+
+use super::names::{Binding, Callee, Class, FileIndex, Origin};
+use super::precedence::{self, Level, fitted};
+use super::types::{NameTypes, Types, infer, infer_elements};
+
+/// A step on the way from the root to a node.
+#[derive(Debug, Clone, Copy)]
+pub struct Step<'a> {
+    /// The node.
+    pub node: Node<'a>,
+    /// Its field in the parent.
+    pub field: Option<&'static str>,
+}
+
+/// An expression seen in the function.
+#[derive(Debug, Clone)]
+pub struct Seen {
+    /// Its text.
+    pub text: String,
+    /// Grammar kind.
+    pub kind: &'static str,
+    /// How tightly it binds.
+    pub level: Level,
+    /// What it may hold.
+    pub types: Types,
+    /// Offset of its first occurrence.
+    pub at: usize,
+    /// Names in it.
+    pub names: Vec<String>,
+    /// Whether some occurrence is assigned to.
+    pub assigned: bool,
+}
+
+/// A function, or the module level, with what is known about its names.
+#[derive(Debug, Default)]
+pub struct Scope<'a> {
+    /// The function; none at module or class level.
+    pub function: Option<Node<'a>>,
+    /// Class whose method the function is, or whose body is meant.
+    pub class: Option<&'a Class>,
+    /// Names bound in it.
+    pub bindings: Vec<Binding>,
+    /// Names of the enclosing functions.
+    pub outer: Vec<Binding>,
+    /// Small expressions seen in it.
+    pub seen: Vec<Seen>,
+    /// First parameter of a method.
+    pub receiver: Option<String>,
+    /// What it returns.
+    pub returns: Types,
+    /// Whether it yields.
+    pub generator: bool,
+    /// Whether it is an `async def`.
+    pub asynchronous: bool,
+    /// Whether it returns a value somewhere.
+    pub returns_value: bool,
+}
+
+/// A name that can be used at a statement.
+#[derive(Debug, Clone)]
+pub struct Name {
+    /// As it is written: `x`, `self.x`.
+    pub text: String,
+    /// What it holds, recorded if anything was, else inferred.
+    pub types: Types,
+    /// What its elements are.
+    pub elements: Types,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Whether it surely has a value when the statement runs.
+    pub bound: bool,
+    /// Whether it is an attribute of the method's instance.
+    pub attribute: bool,
+    /// Where it can be used, when not everywhere.
+    pub only_in: Option<Range<usize>>,
+}
+
+/// A statement (or a clause with a header, such as `elif`) and its surroundings.
+#[derive(Debug)]
+pub struct Unit<'a> {
+    /// The file.
+    pub index: &'a FileIndex<'a>,
+    /// The statement or clause.
+    pub statement: Node<'a>,
+    /// The function around it.
+    pub scope: &'a Scope<'a>,
+    /// Names in scope, the closest ones first.
+    pub names: Vec<Name>,
+    /// Suspiciousness.
+    pub suspicion: f64,
+    /// Number of loops around it in its function.
+    pub loops: usize,
+    /// Length of the path to the statement.
+    pub depth: usize,
+}
+
+impl Name {
+    /// How well the name suits a slot that holds `expected`: by type, by whether it is bound, and
+    /// close names before far ones.
+    pub fn fit(&self, expected: Types) -> f64 {
+        let mut fit = self.types.fit(expected);
+        if !self.bound {
+            fit *= 0.15;
+        }
+        match self.origin {
+            Origin::Module => fit *= 0.6,
+            Origin::Outer => fit *= 0.8,
+            Origin::Definition | Origin::Import => fit *= 0.5,
+            _ if self.attribute => fit *= 0.85,
+            _ => {}
+        }
+        fit
+    }
+}
+
+impl<'a> Unit<'a> {
+    /// Gathers the names at a statement. `recorded` are the variables seen there at run time.
+    pub fn new(
+        index: &'a FileIndex<'a>,
+        statement: Node<'a>,
+        scope: &'a Scope<'a>,
+        recorded: &Recorded,
+        suspicion: f64,
+        loops: usize,
+        depth: usize,
+    ) -> Self {
+        let mut names = Vec::new();
+        let start = statement.start_byte();
+        for binding in &scope.bindings {
+            let known = recorded.locals.get(&binding.name);
+            let bound = match binding.origin {
+                Origin::Parameter => true,
+                _ if binding.only_in.is_some() => true,
+                _ if recorded.any => known.is_some(),
+                _ => binding.at < start,
+            };
+            names.push(Name {
+                text: binding.name.clone(),
+                types: known.map_or(binding.types, |k| k.0),
+                elements: known
+                    .map(|k| k.1)
+                    .filter(|t| !t.unknown())
+                    .unwrap_or(binding.elements),
+                origin: binding.origin,
+                bound,
+                attribute: false,
+                only_in: binding.only_in.clone(),
+            });
+        }
+        if let (Some(receiver), Some(class)) = (&scope.receiver, scope.class) {
+            for (name, types) in &class.attributes {
+                let known = recorded.attributes.get(name);
+                names.push(Name {
+                    text: format!("{receiver}.{name}"),
+                    types: known.map_or(*types, |k| k.0),
+                    elements: known.map_or(Types::UNKNOWN, |k| k.1),
+                    origin: Origin::Local,
+                    bound: true,
+                    attribute: true,
+                    only_in: None,
+                });
+            }
+        }
+        let local = names.len();
+        let outer = scope.outer.iter().map(|b| (b, Origin::Outer));
+        let module = index.module.iter().map(|b| (b, Origin::Module));
+        for (binding, origin) in outer.chain(module) {
+            let taken = |n: &Name| n.text == binding.name;
+            if names[..local].iter().any(taken) || binding.only_in.is_some() {
+                continue;
+            }
+            names.push(Name {
+                text: binding.name.clone(),
+                types: binding.types,
+                elements: binding.elements,
+                origin: match binding.origin {
+                    Origin::Definition | Origin::Import => binding.origin,
+                    _ => origin,
+                },
+                bound: scope.function.is_some() || binding.at < start,
+                attribute: false,
+                only_in: None,
+            });
+        }
+        names.sort_by_key(|n| (!n.bound, n.origin, n.attribute));
+        Self {
+            index,
+            statement,
+            scope,
+            names,
+            suspicion,
+            loops,
+            depth,
+        }
+    }
+}
+
+impl NameTypes for Unit<'_> {
+    fn name(&self, name: &str) -> Types {
+        self.names
+            .iter()
+            .find(|n| n.text == name)
+            .map_or(Types::UNKNOWN, |n| n.types)
+    }
+
+    fn elements(&self, name: &str) -> Types {
+        self.names
+            .iter()
+            .find(|n| n.text == name)
+            .map_or(Types::UNKNOWN, |n| n.elements)
+    }
+
+    fn attribute(&self, name: &str) -> Types {
+        self.scope
+            .receiver
+            .as_ref()
+            .map_or(Types::UNKNOWN, |r| self.name(&format!("{r}.{name}")))
+    }
+
+    fn returns(&self, callee: &str) -> Types {
+        self.index.returns(callee)
+    }
+
+    fn source(&self, node: Node<'_>) -> &str {
+        self.index.source(node)
+    }
+}
+
+/// Variables seen at a line at run time: types and types of elements.
+#[derive(Debug, Default)]
+pub struct Recorded {
+    /// Whether anything was seen.
+    pub any: bool,
+    /// Locals by name.
+    pub locals: BTreeMap<String, (Types, Types)>,
+    /// Attributes of the method's instance.
+    pub attributes: BTreeMap<String, (Types, Types)>,
+}
+
+/// A place where an operator may propose something.
+#[derive(Debug, Clone, Copy)]
+pub struct Site<'a> {
+    /// The node.
+    pub node: Node<'a>,
+    /// The way from the root to the node, both included.
+    pub path: &'a [Step<'a>],
+    /// The statement around it.
+    pub unit: &'a Unit<'a>,
+    /// Whether the node is assigned to rather than read.
+    pub store: bool,
+}
+
+impl<'a> Site<'a> {
+    /// The file's syntax.
+    pub fn syntax(&self) -> &'a Syntax {
+        self.unit.index.syntax
+    }
+
+    /// The file's text.
+    pub fn source(&self) -> &'a str {
+        self.syntax().file().text()
+    }
+
+    /// Text of a node.
+    pub fn text(&self, node: Node<'_>) -> &'a str {
+        &self.source()[node.byte_range()]
+    }
+
+    /// Text of the site's node.
+    pub fn own(&self) -> &'a str {
+        self.text(self.node)
+    }
+
+    /// Kind of the site's node.
+    pub fn kind(&self) -> &'static str {
+        self.node.kind()
+    }
+
+    /// A field of the node.
+    pub fn field(&self, name: &str) -> Option<Node<'a>> {
+        self.node.child_by_field_name(name)
+    }
+
+    /// The node's own field in its parent.
+    pub fn role(&self) -> Option<&'static str> {
+        self.path.last().and_then(|s| s.field)
+    }
+
+    /// The ancestor `up` steps above the node.
+    pub fn above(&self, up: usize) -> Option<Step<'a>> {
+        self.path.len().checked_sub(up + 1).map(|i| self.path[i])
+    }
+
+    /// The parent.
+    pub fn parent(&self) -> Option<Node<'a>> {
+        self.above(1).map(|s| s.node)
+    }
+
+    /// Kind of the parent.
+    pub fn parent_kind(&self) -> &'static str {
+        self.parent().map_or("", |p| p.kind())
+    }
+
+    /// Whether the node is the statement itself.
+    pub fn is_statement(&self) -> bool {
+        self.node.id() == self.unit.statement.id()
+    }
+
+    /// Ancestors from the parent up to the statement.
+    pub fn ancestors(&self) -> impl Iterator<Item = Step<'a>> + 'a {
+        let from = self.unit.depth.min(self.path.len());
+        self.path[from..self.path.len().saturating_sub(1)]
+            .iter()
+            .rev()
+            .copied()
+    }
+
+    /// Whether the node stands in an f-string's braces, where quotes and backslashes are delicate.
+    pub fn in_format(&self) -> bool {
+        self.ancestors().any(|s| s.node.kind() == "interpolation")
+    }
+
+    /// Whether the node is a non-store expression.
+    pub fn is_value(&self) -> bool {
+        !self.store && is_expression(self.kind())
+    }
+
+    /// Types of a node.
+    pub fn types(&self, node: Node<'_>) -> Types {
+        infer(node, self.unit)
+    }
+
+    /// Types of what iterating over a node gives.
+    pub fn elements(&self, node: Node<'_>) -> Types {
+        infer_elements(node, self.unit)
+    }
+
+    /// Names usable at the node, closest first.
+    pub fn names(&self) -> impl Iterator<Item = &'a Name> + 'a {
+        let at = self.node.start_byte();
+        self.unit
+            .names
+            .iter()
+            .filter(move |n| n.only_in.as_ref().is_none_or(|r| r.contains(&at)))
+    }
+
+    /// Names that hold values: no functions, classes or modules.
+    pub fn variables(&self) -> impl Iterator<Item = &'a Name> + 'a {
+        self.names().filter(|n| {
+            !matches!(n.origin, Origin::Definition | Origin::Import)
+                && !n
+                    .types
+                    .within(Types::CALLABLE.or(Types::CLASS).or(Types::MODULE))
+                && Some(&n.text) != self.unit.scope.receiver.as_ref()
+                && n.text != "_"
+        })
+    }
+
+    /// Variables of the function itself (and of its instance).
+    pub fn locals(&self) -> impl Iterator<Item = &'a Name> + 'a {
+        self.variables()
+            .filter(|n| !matches!(n.origin, Origin::Module))
+    }
+
+    /// The text of a replacement for the node, parenthesised as its surroundings demand.
+    pub fn fitted(&self, text: &str, level: Level) -> String {
+        let required = self.above(1).map_or(Level::List, |parent| {
+            precedence::required(parent.node, self.node, self.role())
+        });
+        fitted(text, level, required)
+    }
+
+    /// A number's text in place of the node; a sign may need parentheses.
+    pub fn fitted_number(&self, value: i64) -> String {
+        let level = if value < 0 { Level::Unary } else { Level::Atom };
+        self.fitted(&value.to_string(), level)
+    }
+
+    /// The node's text as an operand that must bind at `level`.
+    pub fn operand(&self, node: Node<'_>, level: Level) -> String {
+        fitted(self.text(node), precedence::of(node), level)
+    }
+
+    /// A function of the file by the text of a call's function: `f`, `self.f`, `x.f`, `Class`.
+    pub fn callee(&self, call: Node<'a>) -> Option<&'a Callee> {
+        let function = call.child_by_field_name("function")?;
+        match function.kind() {
+            "identifier" => self.unit.index.callee_named(self.text(function), false),
+            "attribute" => {
+                let name = function.child_by_field_name("attribute")?;
+                self.unit.index.callee_named(self.text(name), true)
+            }
+            _ => None,
+        }
+    }
+
+    /// Name of the function that holds the site.
+    pub fn function_name(&self) -> Option<&'a str> {
+        self.unit
+            .scope
+            .function
+            .and_then(|f| f.child_by_field_name("name"))
+            .map(|n| self.text(n))
+    }
+
+    /// The statement's block.
+    pub fn block(&self) -> Option<Step<'a>> {
+        self.unit
+            .depth
+            .checked_sub(2)
+            .and_then(|i| self.path.get(i).copied())
+    }
+}
+
+/// Whether a grammar kind is an expression that can be replaced by another.
+pub fn is_expression(kind: &str) -> bool {
+    matches!(
+        kind,
+        "identifier"
+            | "attribute"
+            | "subscript"
+            | "call"
+            | "binary_operator"
+            | "boolean_operator"
+            | "comparison_operator"
+            | "not_operator"
+            | "unary_operator"
+            | "integer"
+            | "float"
+            | "string"
+            | "concatenated_string"
+            | "true"
+            | "false"
+            | "none"
+            | "list"
+            | "tuple"
+            | "set"
+            | "dictionary"
+            | "list_comprehension"
+            | "set_comprehension"
+            | "dictionary_comprehension"
+            | "generator_expression"
+            | "parenthesized_expression"
+            | "conditional_expression"
+            | "lambda"
+            | "await"
+    )
+}
+
+/// How alike two names are, 0 to 1: shared prefixes and suffixes, small spelling differences,
+/// shared words.
+pub fn similarity(a: &str, b: &str) -> f64 {
+    if a == b {
+        return 1.0;
+    }
+    let (left, right): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let longest = left.len().max(right.len()).max(1);
+    let prefix = left.iter().zip(&right).take_while(|(p, q)| p == q).count();
+    let suffix = left
+        .iter()
+        .rev()
+        .zip(right.iter().rev())
+        .take_while(|(p, q)| p == q)
+        .count();
+    let affix = (prefix + suffix).min(left.len().min(right.len())) as f64 / longest as f64;
+    let words = |s: &str| {
+        s.to_lowercase()
+            .split('_')
+            .filter(|w| !w.is_empty())
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let (ours, theirs) = (words(a), words(b));
+    let shared = ours.iter().filter(|w| theirs.contains(w)).count() as f64;
+    let overlap = shared / ours.len().max(theirs.len()).max(1) as f64;
+    let short = if longest == 1 { 0.5 } else { 0.0 };
+    affix.max(overlap).max(short)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::similarity;
+
+    #[test]
+    fn alike_names_are_recognised() {
+        assert!(similarity("max_width", "min_width") > similarity("max_width", "count"));
+        assert!(similarity("start", "stop") > similarity("start", "value"));
+        assert!(similarity("i", "j") > similarity("i", "total"));
+    }
+}
