@@ -306,7 +306,7 @@ fn original(task: &Task, tree: &Tree, touched: &[Utf8PathBuf]) -> Option<bool> {
     let Origin::Seeded { repository, .. } = &task.origin else {
         return None;
     };
-    let mut files: BTreeSet<&Utf8Path> = touched.iter().map(|path| path.as_path()).collect();
+    let mut files: BTreeSet<&Utf8Path> = touched.iter().map(Utf8PathBuf::as_path).collect();
     files.insert(&task.bug.file);
     // A file that the patch adds or removes cannot be read on one side.
     Some(files.into_iter().all(|file| {

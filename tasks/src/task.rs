@@ -325,16 +325,8 @@ pub(crate) fn read_toml<T: for<'a> Deserialize<'a>>(path: &Utf8Path) -> Result<T
     })
 }
 
-pub(crate) fn write_toml<T: Serialize>(path: &Utf8Path, value: &T) -> Result<(), TaskError> {
-    let text = toml::to_string_pretty(value).map_err(|error| TaskError::Syntax {
-        path: path.to_owned(),
-        message: error.to_string(),
-    })?;
-    write_file(path, text.as_bytes())
-}
-
 /// Writes a file and the folders above it.
-pub(crate) fn write_file(path: &Utf8Path, bytes: &[u8]) -> Result<(), TaskError> {
+pub fn write_file(path: &Utf8Path, bytes: &[u8]) -> Result<(), TaskError> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent).map_err(TaskError::io(parent))?;
     }
