@@ -99,6 +99,8 @@ pub struct Seeded {
     pub repository: String,
     /// Mutation operator that made the bug.
     pub operator: String,
+    /// What is wrong, in words.
+    pub change: String,
     /// Whether the buggy program loops for ever in one of the tests.
     #[serde(default)]
     pub hangs: bool,
@@ -137,7 +139,7 @@ pub enum Origin {
         /// Tests that pass there.
         passing: Utf8PathBuf,
         /// The rest.
-        seeded: Seeded,
+        seeded: Box<Seeded>,
     },
 }
 
@@ -229,7 +231,7 @@ impl Task {
                 Origin::Seeded {
                     repository: top.join(PRISTINE),
                     passing: top.join(PASSING),
-                    seeded,
+                    seeded: Box::new(seeded),
                 }
             }
         };
@@ -325,8 +327,16 @@ pub(crate) fn read_toml<T: for<'a> Deserialize<'a>>(path: &Utf8Path) -> Result<T
     })
 }
 
+pub(crate) fn write_toml<T: Serialize>(path: &Utf8Path, value: &T) -> Result<(), TaskError> {
+    let text = toml::to_string_pretty(value).map_err(|error| TaskError::Syntax {
+        path: path.to_owned(),
+        message: error.to_string(),
+    })?;
+    write_file(path, text.as_bytes())
+}
+
 /// Writes a file and the folders above it.
-pub fn write_file(path: &Utf8Path, bytes: &[u8]) -> Result<(), TaskError> {
+pub(crate) fn write_file(path: &Utf8Path, bytes: &[u8]) -> Result<(), TaskError> {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent).map_err(TaskError::io(parent))?;
     }

@@ -63,7 +63,7 @@ fn total(records: &[Record]) -> String {
     let fixed = count(|r| r.ending.word() == "fixed");
     row(&[
         format!("total {}", records.len()),
-        "(median of plaus)".into(),
+        "plaus. median".into(),
         String::new(),
         format!("{fixed} fixed"),
         count(|r| r.plausible).to_string(),
