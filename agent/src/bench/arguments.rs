@@ -7,8 +7,10 @@ use camino::Utf8PathBuf;
 use clap::{Args, Subcommand};
 use ndbg_tools::Cancel;
 
+use super::screening::{self, ScreeningRun};
 use super::seed::{self, SeedRun};
 use super::tasks::{self, TasksRun};
+use crate::fix::settings::ProjectSettings;
 use crate::outcome::Outcome;
 
 /// Measure how many bugs are fixed
@@ -22,6 +24,36 @@ pub struct BenchArguments {
 enum BenchVerb {
     Tasks(TasksArguments),
     Seed(SeedArguments),
+    Screening(ScreeningArguments),
+}
+
+/// Measure screening: candidates per second, warm and one process each
+///
+/// Runs the first candidates of the search planner through the warm runner, then some of them in a
+/// pytest process of their own each, and prints both rates and their ratio.
+#[derive(Debug, Args)]
+struct ScreeningArguments {
+    /// Folder of the project
+    #[arg(long, value_name = "DIR")]
+    repo: Utf8PathBuf,
+    /// Failing test; may be repeated
+    #[arg(long = "test", short = 't', value_name = "TEST")]
+    tests: Vec<String>,
+    /// Interpreter, or folder of a virtual environment, that runs the tests
+    #[arg(long, value_name = "PATH")]
+    python: Option<Utf8PathBuf>,
+    /// Candidates run warm
+    #[arg(long, value_name = "N", default_value_t = 400)]
+    warm: usize,
+    /// Candidates run in a process of their own
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    cold: usize,
+    /// Candidates run at a time; default: one a core
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    jobs: Option<u16>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
 }
 
 /// Run `fix` on every task and grade what it hands back
@@ -123,6 +155,26 @@ pub fn run(arguments: BenchArguments) -> anyhow::Result<Outcome> {
                 name: verb.name,
             };
             seed::run(&settings, &cancel)
+        }
+        BenchVerb::Screening(verb) => {
+            let project = ProjectSettings {
+                repo: verb.repo,
+                tests: verb.tests,
+                python: verb.python,
+                install: false,
+                pytest_args: Vec::new(),
+                env: Vec::new(),
+                memory_limit: Some(2 << 30),
+                baseline_runs: 1,
+            };
+            let settings = ScreeningRun {
+                project,
+                warm: verb.warm,
+                cold: verb.cold,
+                jobs: verb.jobs.map(usize::from),
+                json: verb.json,
+            };
+            screening::run(&settings, &cancel)
         }
     }
 }

@@ -5,6 +5,7 @@ mod interpreter;
 mod log;
 mod measure;
 mod record;
+mod screening;
 mod seed;
 mod table;
 mod tasks;
