@@ -32,7 +32,6 @@ enum Verb {
     Localize(localize::LocalizeArguments),
     Doctor(doctor::DoctorArguments),
     Bench(crate::bench::BenchArguments),
-    Bench(crate::bench::BenchArguments),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -69,7 +68,6 @@ pub fn main() -> ExitCode {
         Verb::Fix(verb) => fix::run(verb, color),
         Verb::Localize(verb) => localize::run(verb, color),
         Verb::Doctor(verb) => doctor::run(verb),
-        Verb::Bench(verb) => crate::bench::run(verb),
         Verb::Bench(verb) => crate::bench::run(verb),
     };
     match outcome {
