@@ -9,6 +9,7 @@
 // Tables of weights read best with one case a line, equal or not.
 #![allow(clippy::match_same_arms)]
 
+mod bindings;
 mod canonical;
 mod generate;
 mod layout;
@@ -18,8 +19,13 @@ mod operators;
 mod pairs;
 mod precedence;
 mod proposals;
+mod roles;
+mod scope;
 mod site;
+mod suspicion;
 mod types;
+mod unit;
+mod usage;
 
 use std::collections::{HashMap, HashSet};
 
