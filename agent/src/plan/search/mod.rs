@@ -9,6 +9,7 @@
 // Tables of weights read best with one case a line, equal or not.
 #![allow(clippy::match_same_arms)]
 
+mod bindings;
 mod canonical;
 mod generate;
 mod layout;
@@ -18,8 +19,13 @@ mod operators;
 mod pairs;
 mod precedence;
 mod proposals;
+mod roles;
+mod scope;
 mod site;
+mod suspicion;
 mod types;
+mod unit;
+mod usage;
 
 use std::collections::{HashMap, HashSet};
 
@@ -62,7 +68,14 @@ impl Default for SearchOptions {
     }
 }
 
-/// The search planner.
+/// Near misses of a function that bring pairs forward.
+const LEADS: usize = 3;
+/// Partners that each of them is combined with.
+const PARTNERS: usize = 80;
+/// What such a pair is worth against its partner alone.
+const LEAD_WEIGHT: f64 = 0.6;
+
+/// The search planner. The facts must stay the same from call to call.
 #[derive(Debug)]
 pub struct SearchPlanner {
     options: SearchOptions,
@@ -72,6 +85,10 @@ pub struct SearchPlanner {
     /// Single edits proposed, with what became of them, by candidate number.
     proposed: HashMap<u64, (Draft, Verdict)>,
     pairs: Option<Pairs>,
+    /// Pairs that a near miss brought forward, worst first.
+    urgent: Vec<(Draft, Draft, f64)>,
+    /// Near misses that did so, by file and function.
+    leads: HashMap<(usize, usize), usize>,
     known: HashSet<u64>,
     next_id: u64,
 }
@@ -91,6 +108,8 @@ impl SearchPlanner {
             queue: None,
             proposed: HashMap::new(),
             pairs: None,
+            urgent: Vec::new(),
+            leads: HashMap::new(),
             known: HashSet::new(),
             next_id: 0,
         }
@@ -98,12 +117,16 @@ impl SearchPlanner {
 
     fn learn(&mut self, feedback: &[Feedback]) {
         let mut boosts = Vec::new();
+        let mut leads = Vec::new();
         for result in feedback {
             let verdict = Verdict::of(&result.screened);
             if let Some((draft, known)) = self.proposed.get_mut(&result.candidate.id) {
                 *known = verdict;
                 if let Screened::NearMiss { broken, .. } = &result.screened {
                     let weight = if broken.is_empty() { 1.0 } else { 0.5 };
+                    if broken.is_empty() {
+                        leads.push(draft.clone());
+                    }
                     boosts.push((
                         draft.file,
                         draft.function,
@@ -135,6 +158,40 @@ impl SearchPlanner {
             proposals::sort(queue);
             queue.reverse();
         }
+        if self.options.pairs {
+            for lead in leads {
+                self.bring_forward(&lead);
+            }
+        }
+    }
+
+    /// Combines a near miss with the best other edits of its function at once: what fixes some of
+    /// the failing tests and breaks none is likely one half of the repair.
+    fn bring_forward(&mut self, lead: &Draft) {
+        let count = self.leads.entry((lead.file, lead.function)).or_default();
+        if *count >= LEADS {
+            return;
+        }
+        *count += 1;
+        let waiting = self.queue.iter().flatten();
+        let tried = self
+            .proposed
+            .values()
+            .filter(|(_, verdict)| *verdict != Verdict::Hopeless)
+            .map(|(draft, _)| draft);
+        let mut partners: Vec<Draft> = waiting
+            .chain(tried)
+            .filter(|d| d.file == lead.file && d.function == lead.function)
+            .filter(|d| pairs::apart(d, lead))
+            .cloned()
+            .collect();
+        proposals::sort(&mut partners);
+        partners.truncate(PARTNERS);
+        for partner in partners {
+            let score = partner.score * LEAD_WEIGHT;
+            self.urgent.push((lead.clone(), partner, score));
+        }
+        self.urgent.sort_by(|a, b| a.2.total_cmp(&b.2));
     }
 
     fn next_single(&mut self, facts: &Facts) -> Option<Candidate> {
@@ -158,35 +215,59 @@ impl SearchPlanner {
         None
     }
 
-    fn next_pair(&mut self, facts: &Facts) -> Option<Candidate> {
-        let pairs = self
-            .pairs
-            .get_or_insert_with(|| Pairs::new(&self.proposed, self.options.max_pairs));
-        loop {
-            let (first, second, score) = pairs.next()?;
-            let Some((_, syntax)) = facts.files.iter().nth(first.file) else {
-                continue;
-            };
-            let changes: Vec<Change> = first
-                .changes
-                .iter()
-                .chain(&second.changes)
-                .cloned()
-                .collect();
-            let canonical = self.canonical.as_mut()?;
-            let Some(print) = canonical.fingerprint(first.file, syntax, &changes) else {
-                continue;
-            };
-            if !self.known.insert(print) {
-                continue;
+    fn next_urgent(&mut self, facts: &Facts) -> Option<Candidate> {
+        let best = self
+            .queue
+            .as_ref()
+            .and_then(|q| q.last())
+            .map_or(0.0, |d| d.score);
+        while self.urgent.last().is_some_and(|u| u.2 >= best) {
+            let (first, second, score) = self.urgent.pop()?;
+            if let Some(candidate) = self.pair(facts, &first, &second, score) {
+                return Some(candidate);
             }
-            let name = format!(
-                "{}+{}",
-                OPERATORS[first.operator].name, OPERATORS[second.operator].name
-            );
-            let claim = format!("{}, and {}", claim(syntax, first), claim(syntax, second));
-            return Some(self.candidate(syntax, changes, name, claim, score));
         }
+        None
+    }
+
+    fn next_pair(&mut self, facts: &Facts) -> Option<Candidate> {
+        loop {
+            let pairs = self
+                .pairs
+                .get_or_insert_with(|| Pairs::new(&self.proposed, self.options.max_pairs));
+            let (first, second, score) = pairs.next()?;
+            let (first, second) = (first.clone(), second.clone());
+            if let Some(candidate) = self.pair(facts, &first, &second, score) {
+                return Some(candidate);
+            }
+        }
+    }
+
+    fn pair(
+        &mut self,
+        facts: &Facts,
+        first: &Draft,
+        second: &Draft,
+        score: f64,
+    ) -> Option<Candidate> {
+        let (_, syntax) = facts.files.iter().nth(first.file)?;
+        let changes: Vec<Change> = first
+            .changes
+            .iter()
+            .chain(&second.changes)
+            .cloned()
+            .collect();
+        let canonical = self.canonical.as_mut()?;
+        let print = canonical.fingerprint(first.file, syntax, &changes)?;
+        if !self.known.insert(print) {
+            return None;
+        }
+        let name = format!(
+            "{}+{}",
+            OPERATORS[first.operator].name, OPERATORS[second.operator].name
+        );
+        let claim = format!("{}, and {}", claim(syntax, first), claim(syntax, second));
+        Some(self.candidate(syntax, changes, name, claim, score))
     }
 
     fn candidate(
@@ -245,11 +326,13 @@ impl Planner for SearchPlanner {
         self.learn(feedback);
         let mut out = Vec::new();
         while out.len() < limit && self.next_id < self.options.max_candidates as u64 {
-            let next = match self.next_single(facts) {
-                Some(candidate) => Some(candidate),
-                None if self.options.pairs => self.next_pair(facts),
-                None => None,
-            };
+            let next = self
+                .next_urgent(facts)
+                .or_else(|| self.next_single(facts))
+                .or_else(|| {
+                    let pairs = self.options.pairs;
+                    pairs.then(|| self.next_pair(facts)).flatten()
+                });
             match next {
                 Some(candidate) => out.push(candidate),
                 None => break,
@@ -271,7 +354,7 @@ impl Planner for SearchPlanner {
             None if self.options.pairs => return None,
             None => 0,
         };
-        Some((queue.len() + pairs).min(left))
+        Some((queue.len() + self.urgent.len() + pairs).min(left))
     }
 }
 

@@ -148,7 +148,8 @@ impl Pairs {
     }
 }
 
-fn apart(a: &Draft, b: &Draft) -> bool {
+/// Whether two edits neither overlap nor touch.
+pub fn apart(a: &Draft, b: &Draft) -> bool {
     a.changes.iter().all(|x| {
         b.changes
             .iter()

@@ -1,15 +1,14 @@
 //! What an operator sees: a node, the statement and function around it, and the names in scope.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
-
 use ndbg_tools::source::syntax::Syntax;
 use tree_sitter::Node;
 
+use super::bindings::Origin;
 use super::layout::{self, Change};
-use super::names::{Binding, Callee, Class, FileIndex, Origin};
+use super::names::Callee;
 use super::precedence::{self, Level, fitted};
-use super::types::{NameTypes, Types, infer, infer_elements};
+use super::types::{Types, infer, infer_elements};
+use super::unit::{Name, Unit};
 
 /// A step on the way from the root to a node.
 #[derive(Debug, Clone, Copy)]
@@ -19,234 +18,6 @@ pub struct Step<'a> {
     /// Its field in the parent.
     pub field: Option<&'static str>,
 }
-
-/// An expression seen in the function.
-#[derive(Debug, Clone)]
-pub struct Seen {
-    /// Its text.
-    pub text: String,
-    /// Grammar kind.
-    pub kind: &'static str,
-    /// How tightly it binds.
-    pub level: Level,
-    /// What it may hold.
-    pub types: Types,
-    /// Offset of its first occurrence.
-    pub at: usize,
-    /// Names in it.
-    pub names: Vec<String>,
-    /// Whether some occurrence is assigned to.
-    pub assigned: bool,
-    /// Whether it does not occur itself but completes one that does: `n % 10` beside `n // 10`.
-    pub derived: bool,
-}
-
-/// A function, or the module level, with what is known about its names.
-#[derive(Debug, Default)]
-pub struct Scope<'a> {
-    /// The function; none at module or class level.
-    pub function: Option<Node<'a>>,
-    /// Class whose method the function is, or whose body is meant.
-    pub class: Option<&'a Class>,
-    /// Names bound in it.
-    pub bindings: Vec<Binding>,
-    /// Names of the enclosing functions.
-    pub outer: Vec<Binding>,
-    /// Small expressions seen in it.
-    pub seen: Vec<Seen>,
-    /// First parameter of a method.
-    pub receiver: Option<String>,
-    /// What it returns.
-    pub returns: Types,
-    /// Whether it yields.
-    pub generator: bool,
-    /// Whether it is an `async def`.
-    pub asynchronous: bool,
-    /// Whether it returns a value somewhere.
-    pub returns_value: bool,
-}
-
-/// A name that can be used at a statement.
-#[derive(Debug, Clone)]
-pub struct Name {
-    /// As it is written: `x`, `self.x`.
-    pub text: String,
-    /// What it holds, recorded if anything was, else inferred.
-    pub types: Types,
-    /// What its elements are.
-    pub elements: Types,
-    /// Where it comes from.
-    pub origin: Origin,
-    /// Whether it surely has a value when the statement runs.
-    pub bound: bool,
-    /// Whether it is an attribute of the method's instance.
-    pub attribute: bool,
-    /// Where it can be used, when not everywhere.
-    pub only_in: Option<Range<usize>>,
-}
-
-/// A statement (or a clause with a header, such as `elif`) and its surroundings.
-#[derive(Debug)]
-pub struct Unit<'a> {
-    /// The file.
-    pub index: &'a FileIndex<'a>,
-    /// The statement or clause.
-    pub statement: Node<'a>,
-    /// The function around it.
-    pub scope: &'a Scope<'a>,
-    /// Names in scope, the closest ones first.
-    pub names: Vec<Name>,
-    /// Suspiciousness.
-    pub suspicion: f64,
-    /// Number of loops around it in its function.
-    pub loops: usize,
-    /// Length of the path to the statement.
-    pub depth: usize,
-}
-
-impl Name {
-    /// How well the name suits a slot that holds `expected`: by type, by whether it is bound, and
-    /// close names before far ones.
-    pub fn fit(&self, expected: Types) -> f64 {
-        let mut fit = self.types.fit(expected);
-        if !self.bound {
-            fit *= 0.15;
-        }
-        match self.origin {
-            Origin::Module => fit *= 0.6,
-            Origin::Outer => fit *= 0.8,
-            Origin::Definition | Origin::Import => fit *= 0.5,
-            _ if self.attribute => fit *= 0.85,
-            _ => {}
-        }
-        fit
-    }
-}
-
-impl<'a> Unit<'a> {
-    /// Gathers the names at a statement. `recorded` are the variables seen there at run time.
-    pub fn new(
-        index: &'a FileIndex<'a>,
-        statement: Node<'a>,
-        scope: &'a Scope<'a>,
-        recorded: &Recorded,
-        suspicion: f64,
-        loops: usize,
-        depth: usize,
-    ) -> Self {
-        let mut names = Vec::new();
-        let start = statement.start_byte();
-        for binding in &scope.bindings {
-            let known = recorded.locals.get(&binding.name);
-            let bound = match binding.origin {
-                Origin::Parameter => true,
-                _ if binding.only_in.is_some() => true,
-                _ if recorded.any => known.is_some(),
-                _ => binding.at < start,
-            };
-            names.push(Name {
-                text: binding.name.clone(),
-                types: known.map_or(binding.types, |k| k.0),
-                elements: known
-                    .map(|k| k.1)
-                    .filter(|t| !t.unknown())
-                    .unwrap_or(binding.elements),
-                origin: binding.origin,
-                bound,
-                attribute: false,
-                only_in: binding.only_in.clone(),
-            });
-        }
-        if let (Some(receiver), Some(class)) = (&scope.receiver, scope.class) {
-            for (name, types) in &class.attributes {
-                let known = recorded.attributes.get(name);
-                names.push(Name {
-                    text: format!("{receiver}.{name}"),
-                    types: known.map_or(*types, |k| k.0),
-                    elements: known.map_or(Types::UNKNOWN, |k| k.1),
-                    origin: Origin::Local,
-                    bound: true,
-                    attribute: true,
-                    only_in: None,
-                });
-            }
-        }
-        let local = names.len();
-        let outer = scope.outer.iter().map(|b| (b, Origin::Outer));
-        let module = index.module.iter().map(|b| (b, Origin::Module));
-        for (binding, origin) in outer.chain(module) {
-            let taken = |n: &Name| n.text == binding.name;
-            if names[..local].iter().any(taken) || binding.only_in.is_some() {
-                continue;
-            }
-            names.push(Name {
-                text: binding.name.clone(),
-                types: binding.types,
-                elements: binding.elements,
-                origin: match binding.origin {
-                    Origin::Definition | Origin::Import => binding.origin,
-                    _ => origin,
-                },
-                bound: scope.function.is_some() || binding.at < start,
-                attribute: false,
-                only_in: None,
-            });
-        }
-        names.sort_by_key(|n| (!n.bound, n.origin, n.attribute));
-        Self {
-            index,
-            statement,
-            scope,
-            names,
-            suspicion,
-            loops,
-            depth,
-        }
-    }
-}
-
-impl NameTypes for Unit<'_> {
-    fn name(&self, name: &str) -> Types {
-        self.names
-            .iter()
-            .find(|n| n.text == name)
-            .map_or(Types::UNKNOWN, |n| n.types)
-    }
-
-    fn elements(&self, name: &str) -> Types {
-        self.names
-            .iter()
-            .find(|n| n.text == name)
-            .map_or(Types::UNKNOWN, |n| n.elements)
-    }
-
-    fn attribute(&self, name: &str) -> Types {
-        self.scope
-            .receiver
-            .as_ref()
-            .map_or(Types::UNKNOWN, |r| self.name(&format!("{r}.{name}")))
-    }
-
-    fn returns(&self, callee: &str) -> Types {
-        self.index.returns(callee)
-    }
-
-    fn source(&self, node: Node<'_>) -> &str {
-        self.index.source(node)
-    }
-}
-
-/// Variables seen at a line at run time: types and types of elements.
-#[derive(Debug, Default)]
-pub struct Recorded {
-    /// Whether anything was seen.
-    pub any: bool,
-    /// Locals by name.
-    pub locals: BTreeMap<String, (Types, Types)>,
-    /// Attributes of the method's instance.
-    pub attributes: BTreeMap<String, (Types, Types)>,
-}
-
 /// A place where an operator may propose something.
 #[derive(Debug, Clone, Copy)]
 pub struct Site<'a> {
@@ -422,7 +193,7 @@ impl<'a> Site<'a> {
             .map_or(self.source(), |b| self.text(b))
     }
 
-    /// Whether the node is part of a parameter's default.
+    /// Whether the node is a parameter or part of a parameter's default.
     pub fn is_default(&self) -> bool {
         self.ancestors().any(|s| s.node.kind() == "parameters")
     }

@@ -1,7 +1,7 @@
 //! A missing or spare condition of a comprehension.
 
 use super::Operator;
-use crate::plan::search::names::Origin;
+use crate::plan::search::bindings::Origin;
 use crate::plan::search::proposals::Proposals;
 use crate::plan::search::site::Site;
 use crate::plan::search::types::Types;

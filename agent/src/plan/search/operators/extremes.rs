@@ -70,7 +70,10 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
                 .iter()
                 .any(|s| s.kind == "comparison_operator" && s.text.contains(&seen.text));
             let weight = if compared { 0.7 } else { 0.35 };
-            offer(&seen.text, weight * seen.types.fit(Types::NUMBER));
+            offer(
+                &seen.text,
+                weight * (0.4 + 0.6 * seen.types.fit(Types::NUMBER)),
+            );
         }
     }
 }

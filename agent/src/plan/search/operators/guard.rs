@@ -3,11 +3,12 @@
 use tree_sitter::Node;
 
 use super::Operator;
+use crate::plan::search::bindings::Origin;
 use crate::plan::search::layout;
-use crate::plan::search::names::Origin;
 use crate::plan::search::proposals::Proposals;
-use crate::plan::search::site::{Name, Site};
+use crate::plan::search::site::Site;
 use crate::plan::search::types::Types;
+use crate::plan::search::unit::Name;
 
 /// The operator.
 pub const OPERATOR: Operator = Operator {

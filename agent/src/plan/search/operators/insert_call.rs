@@ -2,10 +2,10 @@
 
 use super::Operator;
 use crate::plan::search::proposals::Proposals;
-use crate::plan::search::site::Name;
 use crate::plan::search::site::Site;
 use crate::plan::search::site::similarity;
 use crate::plan::search::types::Types;
+use crate::plan::search::unit::Name;
 
 /// The operator.
 pub const OPERATOR: Operator = Operator {

@@ -1,7 +1,7 @@
 //! A literal where a variable belongs.
 
 use super::Operator;
-use crate::plan::search::names::Origin;
+use crate::plan::search::bindings::Origin;
 use crate::plan::search::precedence::Level;
 use crate::plan::search::proposals::Proposals;
 use crate::plan::search::site::Site;

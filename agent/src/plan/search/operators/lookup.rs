@@ -1,7 +1,7 @@
 //! Lookups with and without a default.
 
 use super::Operator;
-use crate::plan::search::names::Origin;
+use crate::plan::search::bindings::Origin;
 use crate::plan::search::proposals::Proposals;
 use crate::plan::search::site::Site;
 use crate::plan::search::types::Types;

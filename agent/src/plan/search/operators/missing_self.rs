@@ -38,9 +38,9 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
     } else {
         return;
     };
-    if site.parent_kind() == "parameters"
-        || (site.store && matches!(site.parent_kind(), "for_in_clause" | "as_pattern_target"))
-    {
+    // What a parameter, a loop variable or an alias is called is not an attribute.
+    let named = matches!(site.parent_kind(), "for_in_clause" | "as_pattern_target");
+    if site.store && (named || site.is_default()) {
         return;
     }
     out.replace(site.node, format!("{receiver}.{own}"), fit);

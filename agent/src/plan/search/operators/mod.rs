@@ -33,6 +33,7 @@ mod literal_to_name;
 mod logic;
 mod lookup;
 mod loop_control;
+mod merge_or_replace;
 mod missing_copy;
 mod missing_self;
 mod modulus;
@@ -95,6 +96,7 @@ pub const OPERATORS: &[Operator] = &[
     drop_operand::OPERATOR,
     arithmetic::OPERATOR,
     augmented::OPERATOR,
+    merge_or_replace::OPERATOR,
     grouping::OPERATOR,
     unary::OPERATOR,
     rounding::OPERATOR,

@@ -1,7 +1,7 @@
 //! A wrong function is called.
 
 use super::Operator;
-use crate::plan::search::names::Origin;
+use crate::plan::search::bindings::Origin;
 use crate::plan::search::proposals::Proposals;
 use crate::plan::search::site::Site;
 use crate::plan::search::site::similarity;
@@ -11,7 +11,7 @@ use tree_sitter::Node;
 /// The operator.
 pub const OPERATOR: Operator = Operator {
     name: "replace-call",
-    rationale: "min for max, sum for len, one helper for its sibling",
+    rationale: "min for max, sum for len, one function for its sibling",
     prior: 0.7,
     propose,
 };

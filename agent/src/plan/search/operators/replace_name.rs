@@ -1,7 +1,7 @@
 //! A wrong variable: another name in scope belongs here.
 
 use super::Operator;
-use crate::plan::search::names::Origin;
+use crate::plan::search::bindings::Origin;
 use crate::plan::search::precedence::Level;
 use crate::plan::search::proposals::Proposals;
 use crate::plan::search::site::{Site, similarity};

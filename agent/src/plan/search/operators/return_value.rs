@@ -148,9 +148,9 @@ fn missing_at_end(site: &Site<'_>, out: &mut Proposals) {
         let receiver = Some(&name.text) == site.unit.scope.receiver.as_ref();
         let local = matches!(
             name.origin,
-            crate::plan::search::names::Origin::Local
-                | crate::plan::search::names::Origin::Loop
-                | crate::plan::search::names::Origin::Parameter
+            crate::plan::search::bindings::Origin::Local
+                | crate::plan::search::bindings::Origin::Loop
+                | crate::plan::search::bindings::Origin::Parameter
         );
         if !local {
             continue;

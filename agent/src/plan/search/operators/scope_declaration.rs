@@ -1,8 +1,8 @@
 //! A missing `global` or `nonlocal`.
 
 use super::Operator;
+use crate::plan::search::bindings::Origin;
 use crate::plan::search::layout;
-use crate::plan::search::names::Origin;
 use crate::plan::search::proposals::Proposals;
 use crate::plan::search::site::Site;
 

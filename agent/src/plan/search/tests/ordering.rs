@@ -1,8 +1,12 @@
 //! Order, feedback, pairs, and what is left alone.
 
+use std::collections::BTreeMap;
+
 use crate::plan::search::operators::testing::uniform_facts;
 use crate::plan::search::{SearchOptions, SearchPlanner};
-use crate::plan::{Candidate, Facts, Feedback, Planner as _, Screened};
+use crate::plan::{
+    Attribute, Candidate, Facts, Feedback, Observation, Planner as _, Screened, Value,
+};
 
 const SOURCE: &str = "def f(a: int, b: int):\n    total = a\n    if a < b:\n        total = b\n    return total - b\n\ndef g(x):\n    return x + 1\n";
 
@@ -113,6 +117,71 @@ fn pairs_follow_and_keep_to_one_function() {
         let in_f = |start: usize| start < SOURCE.find("def g").unwrap();
         p.edits.iter().all(|e| in_f(e.start)) || p.edits.iter().all(|e| !in_f(e.start))
     }));
+}
+
+#[test]
+fn a_near_miss_is_combined_at_once() {
+    let facts = uniform_facts("a.py", SOURCE);
+    let mut planner = planner(true);
+    let head = planner.propose(&facts, &[], 20).unwrap();
+    let hit = head.iter().find(|c| c.line == 3).unwrap();
+    let next = planner.propose(&facts, &[near(hit)], 60).unwrap();
+    let pairs: Vec<_> = next.iter().filter(|c| c.operator.contains('+')).collect();
+    assert!(!pairs.is_empty());
+    assert!(pairs.len() < 50);
+    assert!(pairs.iter().all(|p| p.edits.contains(&hit.edits[0])));
+    assert!(next.windows(2).all(|w| w[0].score >= w[1].score));
+}
+
+fn value(kind: &str, text: &str) -> Value {
+    Value {
+        kind: kind.to_owned(),
+        text: text.to_owned(),
+        ..Value::default()
+    }
+}
+
+#[test]
+fn recorded_types_decide_which_name_comes_first() {
+    let source = "class A:\n    def f(self, a, b, c):\n        d = a\n        return a\n\n    def g(self):\n        self.one = self.two = 0\n";
+    let order = |locals: BTreeMap<String, Value>| {
+        let mut facts = uniform_facts("a.py", source);
+        let lines = BTreeMap::from([(
+            4,
+            vec![Observation {
+                test: "t".to_owned(),
+                locals,
+            }],
+        )]);
+        facts.observations.by_line.insert("a.py".into(), lines);
+        let found = all(&mut planner(false), &facts);
+        let rank = |text: &str| {
+            found
+                .iter()
+                .position(|c| c.line == 4 && c.edits.len() == 1 && c.edits[0].text == text)
+                .unwrap()
+        };
+        [rank("b"), rank("c"), rank("self.one"), rank("self.two")]
+    };
+    let mut me = value("A", "<A>");
+    for (name, kind) in [("one", "str"), ("two", "int")] {
+        me.attrs.insert(
+            name.to_owned(),
+            Attribute {
+                kind: kind.to_owned(),
+                text: String::new(),
+            },
+        );
+    }
+    let [b, c, one, two] = order(BTreeMap::from([
+        ("self".to_owned(), me),
+        ("a".to_owned(), value("int", "1")),
+        ("b".to_owned(), value("str", "'x'")),
+        ("c".to_owned(), value("int", "2")),
+        ("d".to_owned(), value("int", "1")),
+    ]));
+    assert!(c < b, "{c} {b}");
+    assert!(two < one, "{two} {one}");
 }
 
 #[test]
