@@ -31,7 +31,8 @@ pub fn generate_with(facts: &Facts, max_functions: usize, operators: &[&Operator
         if suspicion.functions.is_empty() && suspicion.statements.is_empty() {
             continue;
         }
-        let index = FileIndex::new(syntax);
+        let mut index = FileIndex::new(syntax);
+        index.note_raised(facts.failures.iter().map(|f| f.exception.as_str()));
         let mut walker = Walker {
             facts,
             path,

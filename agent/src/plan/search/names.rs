@@ -58,6 +58,8 @@ pub struct FileIndex<'a> {
     pub module: Vec<Binding>,
     /// String literals as written, most frequent first.
     pub strings: Vec<String>,
+    /// Exceptions of the failing tests, as this file can name them.
+    pub raised: Vec<String>,
     /// Attribute names with the number of their uses.
     pub attributes: BTreeMap<String, usize>,
 }
@@ -71,6 +73,7 @@ impl<'a> FileIndex<'a> {
             classes: Vec::new(),
             module: Vec::new(),
             strings: Vec::new(),
+            raised: Vec::new(),
             attributes: BTreeMap::new(),
         };
         let mut strings = BTreeMap::new();
@@ -224,6 +227,25 @@ impl<'a> FileIndex<'a> {
     /// The class called `name`.
     pub fn class_named(&self, name: &str) -> Option<&Class> {
         self.classes.iter().find(|c| c.name == name)
+    }
+
+    /// Takes the exceptions (qualified unless builtin) of failing tests that the file can name: as
+    /// they are, through an imported module, or by their last name.
+    pub fn note_raised<'e>(&mut self, exceptions: impl Iterator<Item = &'e str>) {
+        for exception in exceptions {
+            let (module, last) = exception.rsplit_once('.').unwrap_or(("", exception));
+            let top = module.split('.').next().unwrap_or_default();
+            let name = if module.is_empty() || self.module.iter().any(|b| b.name == last) {
+                last
+            } else if self.imports(top) {
+                exception
+            } else {
+                continue;
+            };
+            if last != "AssertionError" && !self.raised.iter().any(|r| r == name) {
+                self.raised.push(name.to_owned());
+            }
+        }
     }
 
     /// Whether a module-level import binds `name`.

@@ -80,6 +80,12 @@ impl Proposals {
     /// so that no site floods the head of the list.
     pub fn close(&mut self, place: &Place, prior: f64) {
         let mut site = std::mem::take(&mut self.site);
+        // A smell counts wherever the failure shows.
+        let suspicion = if prior > 1.0 {
+            place.suspicion.sqrt()
+        } else {
+            place.suspicion
+        };
         site.sort_by(|a, b| b.1.total_cmp(&a.1));
         for (k, (changes, fit, claim)) in site.drain(..).enumerate() {
             self.drafts.push(Draft {
@@ -89,7 +95,7 @@ impl Proposals {
                 operator: place.operator,
                 changes,
                 claim,
-                score: place.suspicion * prior * fit / (1.0 + SITE_DECAY * k as f64),
+                score: suspicion * prior * fit / (1.0 + SITE_DECAY * k as f64),
             });
         }
         self.site = site;

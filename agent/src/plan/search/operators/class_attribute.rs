@@ -10,7 +10,7 @@ use crate::plan::search::site::Site;
 pub const OPERATOR: Operator = Operator {
     name: "class-attribute",
     rationale: "a name assigned in the class body belongs to the class",
-    prior: 0.85,
+    prior: 1.4,
     propose,
 };
 
@@ -44,7 +44,7 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
         return;
     }
     let line = format!("self.{} = {text}", site.text(left));
-    let fit = if right.kind() == "call" { 0.4 } else { 1.0 };
+    let fit = if right.kind() == "call" { 0.7 } else { 1.0 };
     let Some(body) = class.child_by_field_name("body") else {
         return;
     };

@@ -102,6 +102,16 @@ fn caught(site: &Site<'_>, out: &mut Proposals) {
     } else {
         value
     };
+    // What escaped is what should have been caught.
+    for raised in &site.unit.index.raised {
+        let own = site.text(class);
+        if own != raised {
+            out.replace(class, raised.as_str(), 1.3);
+            if class.kind() != "tuple" {
+                out.replace(class, format!("({own}, {raised})"), 1.0);
+            }
+        }
+    }
     match class.kind() {
         "identifier" => {
             kin(site, class, 1.0, out);

@@ -33,6 +33,7 @@ mod literal_to_name;
 mod logic;
 mod lookup;
 mod loop_control;
+mod materialize;
 mod merge_or_replace;
 mod missing_copy;
 mod missing_self;
@@ -77,7 +78,8 @@ pub struct Operator {
     pub name: &'static str,
     /// Why programmers make this mistake.
     pub rationale: &'static str,
-    /// How likely this kind of mistake is, relative to others.
+    /// How likely this kind of mistake is, relative to others. Above 1 it is a smell: the code looks
+    /// wrong by itself, so where it stands counts for less.
     pub prior: f64,
     /// Proposes edits at a site.
     pub propose: fn(&Site<'_>, &mut Proposals),
@@ -85,6 +87,7 @@ pub struct Operator {
 
 /// All operators.
 pub const OPERATORS: &[Operator] = &[
+    materialize::OPERATOR,
     comparison::OPERATOR,
     off_by_one::OPERATOR,
     replace_name::OPERATOR,

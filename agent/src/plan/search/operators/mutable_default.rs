@@ -10,7 +10,7 @@ use crate::plan::search::site::Site;
 pub const OPERATOR: Operator = Operator {
     name: "mutable-default",
     rationale: "a default is made once, when the function is defined",
-    prior: 0.95,
+    prior: 1.6,
     propose,
 };
 
