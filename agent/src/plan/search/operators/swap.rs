@@ -74,6 +74,12 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
                 out.swap(source, first, last, 0.8);
             }
         }
+        "pair" => {
+            if let (Some(key), Some(value)) = (site.field("key"), site.field("value")) {
+                let made = site.parent_kind() == "dictionary_comprehension";
+                out.swap(source, key, value, if made { 0.8 } else { 0.1 });
+            }
+        }
         "binary_operator" => operands(site, out),
         "comparison_operator" if site.node.named_child_count() == 2 => {
             if let (Some(a), Some(b)) = (site.node.named_child(0), site.node.named_child(1)) {
