@@ -49,7 +49,15 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
                         .iter()
                         .all(|p| p.default.is_some() || p.variadic)
             });
+            // An attribute of that name is no method.
+            let stored = site
+                .unit
+                .index
+                .classes
+                .iter()
+                .any(|c| c.attributes.contains_key(name));
             let builtin = method
+                && !stored
                 && matches!(
                     name,
                     "lower"
