@@ -184,7 +184,9 @@ impl<'w> Walker<'w> {
                 if matches!(kind, "for_statement" | "while_statement") && field == Some("body") {
                     down.loops += 1;
                 }
-                if child.kind() == "block" && kind != "class_definition" {
+                if child.kind() == "block"
+                    && !matches!(kind, "class_definition" | "match_statement")
+                {
                     // Clauses of a compound statement fall back on its suspiciousness; statements
                     // of a block have their own.
                     down.unit = None;

@@ -360,14 +360,15 @@ impl Planner for SearchPlanner {
 
 /// What a draft believes, in a few words.
 fn claim(syntax: &Syntax, draft: &Draft) -> String {
-    if let Some(claim) = draft.claim {
-        return claim.to_owned();
-    }
-    let Some(change) = draft.changes.first() else {
+    let Some(change) = draft.changes.last() else {
         return String::new();
     };
     let old = short(&syntax.file().text()[change.range.clone()]);
     let new = short(&change.text);
+    if let Some(claim) = draft.claim {
+        let what = if new.is_empty() { old } else { new };
+        return format!("{claim}: `{what}`");
+    }
     match (old.is_empty(), new.is_empty()) {
         (true, _) => format!("`{new}` is missing"),
         (_, true) => format!("`{old}` should go"),

@@ -43,6 +43,8 @@ pub struct Class {
     pub name: String,
     /// Attributes seen as `self.name`, and names assigned in its body.
     pub attributes: BTreeMap<String, Types>,
+    /// Whether it has base classes.
+    pub derived: bool,
 }
 
 /// Everything that operators may know about a file beyond the function at hand.
@@ -101,6 +103,9 @@ impl<'a> FileIndex<'a> {
                 self.classes.push(Class {
                     name: name.to_owned(),
                     attributes: BTreeMap::new(),
+                    derived: node
+                        .child_by_field_name("superclasses")
+                        .is_some_and(|s| s.named_child_count() > 0),
                 });
                 class = Some(self.classes.len() - 1);
                 if let Some(body) = node.child_by_field_name("body") {

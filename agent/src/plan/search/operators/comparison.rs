@@ -86,6 +86,22 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
             };
             out.replace(operator, *text, fit);
         }
+        // Results of float arithmetic are hardly ever equal.
+        if let (Some(left), Some(right)) = (site.node.named_child(0), right)
+            && site.node.named_child_count() == 2
+            && matches!(operator.kind(), "==" | "!=")
+            && (site.types(left).meets(Types::FLOAT) || site.types(right).meets(Types::FLOAT))
+        {
+            let sign = if operator.kind() == "==" { "<" } else { ">=" };
+            let text = format!(
+                "abs({} - ({})) {sign} 1e-9",
+                site.text(left),
+                site.text(right)
+            );
+            let sure =
+                site.types(left).within(Types::FLOAT) || site.types(right).within(Types::FLOAT);
+            out.replace(site.node, text, if sure { 0.6 } else { 0.2 });
+        }
         // An equality test of a size or a counter often stands for a bound next to it.
         if number
             && operator.kind() == "=="

@@ -64,6 +64,14 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
     } else if types.within(Types::INT) {
         offer(format!("float({own})"), 0.25);
     }
+    let joined = site
+        .above(2)
+        .and_then(|c| c.node.child_by_field_name("function"))
+        .and_then(|f| f.child_by_field_name("attribute"))
+        .is_some_and(|n| site.text(n) == "join");
+    if joined && site.parent_kind() == "argument_list" {
+        offer(format!("map(str, {own})"), 1.6);
+    }
     if types.meets(Types::STR) {
         offer(format!("{own}.encode()"), 0.2 * with(Types::BYTES));
     }

@@ -114,6 +114,10 @@ fn methods(site: &Site<'_>, values: &[&Name], lines: &mut Vec<(String, f64)>) {
     let (Some(receiver), Some(class)) = (&site.unit.scope.receiver, site.unit.scope.class) else {
         return;
     };
+    let derived = class.derived && site.function_name() == Some("__init__");
+    if derived && !site.function_text().contains("super(") {
+        lines.push(("super().__init__()".to_owned(), 1.0));
+    }
     for callee in &site.unit.index.callees {
         if callee.class.as_ref() != Some(&class.name)
             || callee.property

@@ -7,11 +7,13 @@
 //! the place; it is where types come in.
 
 mod add_operand;
+mod aliased_rows;
 mod argument;
 mod arithmetic;
 mod augmented;
 mod await_yield;
 mod branch_kind;
+mod call_or_not;
 mod chain;
 mod class_attribute;
 mod comparison;
@@ -22,12 +24,15 @@ mod delete_statement;
 mod drop_operand;
 mod exception_type;
 mod extremes;
+mod fallback;
 mod format;
 mod grouping;
 mod guard;
+mod in_place;
 mod insert_assignment;
 mod insert_call;
 mod iterable;
+mod late_binding;
 mod literal;
 mod literal_to_name;
 mod logic;
@@ -44,6 +49,7 @@ mod name_to_literal;
 mod negate;
 mod off_by_one;
 mod parameter_default;
+mod pattern;
 mod recursion;
 mod reindent;
 mod replace_attribute;
@@ -146,4 +152,10 @@ pub const OPERATORS: &[Operator] = &[
     sort_key::OPERATOR,
     argument::OPERATOR,
     extremes::OPERATOR,
+    call_or_not::OPERATOR,
+    fallback::OPERATOR,
+    pattern::OPERATOR,
+    in_place::OPERATOR,
+    aliased_rows::OPERATOR,
+    late_binding::OPERATOR,
 ];

@@ -15,7 +15,12 @@ pub const OPERATOR: Operator = Operator {
 };
 
 fn propose(site: &Site<'_>, out: &mut Proposals) {
-    if !site.is_statement() || matches!(site.kind(), "function_definition" | "class_definition") {
+    if !site.is_statement()
+        || matches!(
+            site.kind(),
+            "function_definition" | "class_definition" | "global_statement" | "nonlocal_statement"
+        )
+    {
         return;
     }
     let Some(next) = following(site.node) else {

@@ -33,6 +33,10 @@ const KIN: &[&[&str]] = &[
 ];
 
 fn propose(site: &Site<'_>, out: &mut Proposals) {
+    if site.kind() == "identifier" && site.parent_kind() == "argument_list" {
+        type_argument(site, out);
+        return;
+    }
     if site.kind() != "call" {
         return;
     }
@@ -89,6 +93,30 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
             .any(|c| c.name == own && c.class.as_ref() == Some(&class.name));
         if method {
             out.replace(function, format!("{receiver}.{own}"), 1.0);
+        }
+    }
+}
+
+/// `defaultdict(int)` for `defaultdict(list)`, `isinstance(x, int)` for `isinstance(x, float)`.
+fn type_argument(site: &Site<'_>, out: &mut Proposals) {
+    const TYPES: &[&str] = &[
+        "int", "float", "str", "list", "tuple", "dict", "set", "bool", "bytes",
+    ];
+    let own = site.own();
+    if !TYPES.contains(&own) {
+        return;
+    }
+    for other in TYPES.iter().filter(|t| **t != own) {
+        out.replace(site.node, *other, 0.5);
+    }
+    for pair in [
+        ("list", "tuple"),
+        ("int", "float"),
+        ("set", "frozenset"),
+        ("str", "bytes"),
+    ] {
+        if pair.0 == own || pair.1 == own {
+            out.replace(site.node, format!("({}, {})", pair.0, pair.1), 0.7);
         }
     }
 }

@@ -24,7 +24,26 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
                 .named_children(&mut cursor)
                 .filter(|c| !c.is_extra())
                 .collect();
+            // Builtins whose arguments hardly anyone mixes up.
+            let builtin = site.kind() == "argument_list"
+                && site
+                    .parent()
+                    .and_then(|c| c.child_by_field_name("function"))
+                    .is_some_and(|f| {
+                        matches!(
+                            site.text(f),
+                            "round"
+                                | "getattr"
+                                | "setattr"
+                                | "hasattr"
+                                | "open"
+                                | "print"
+                                | "int"
+                                | "super"
+                        )
+                    });
             let base = match site.kind() {
+                "argument_list" if builtin => 0.15,
                 "argument_list" => 1.0,
                 "list" => 0.3,
                 "pattern_list" => 0.5,
@@ -72,6 +91,12 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
                 && let Some(first) = value.child_by_field_name("subscript")
             {
                 out.swap(source, first, last, 0.8);
+            }
+        }
+        "pair" => {
+            if let (Some(key), Some(value)) = (site.field("key"), site.field("value")) {
+                let made = site.parent_kind() == "dictionary_comprehension";
+                out.swap(source, key, value, if made { 0.8 } else { 0.1 });
             }
         }
         "binary_operator" => operands(site, out),

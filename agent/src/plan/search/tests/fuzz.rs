@@ -263,7 +263,7 @@ fn odd_layouts_compile_with_every_line_ending() {
     }
     for ending in ["\n", "\r\n"] {
         let source = ODD.replace('\n', ending);
-        let (count, samples) = sample(&uniform_facts("odd.py", &source), 1);
+        let (count, samples) = sample(&uniform_facts("odd.py", &source), 2);
         assert!(count > 1000);
         let share = report(&samples);
         println!("{count} candidates, {:.2} % compile", share * 100.0);
