@@ -43,7 +43,11 @@ class Candidate:
         if os.getpid() != self._pid:
             # A test forked, and its child came back through pytest. It is not this candidate.
             os._exit(1)
-        write_all(self._out, encode(message))
+        try:
+            write_all(self._out, encode(message))
+        except OSError:
+            # The code under test closed the pipe: nothing can be told any more.
+            os._exit(1)
 
     def finish(self, status="done", reason=None):
         self.send({"end": status, "reason": reason})

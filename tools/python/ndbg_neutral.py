@@ -25,6 +25,7 @@ _NEUTRAL_OPTIONS = {
     "cov_fail_under": None,
     "randomly_reorganize": False,
     "randomly_seed": SEED,
+    "random_order": False,
     "random_order_bucket": None,
     "reruns": None,
     "force_reruns": None,
@@ -37,6 +38,12 @@ _NEUTRAL_OPTIONS = {
     "stepwise": False,
     "stepwise_skip": False,
     "stepwise_reset": False,
+    "usepdb": False,
+    "trace": False,
+    "forked": False,
+    # Reports that would be written into the checkout.
+    "xmlpath": None,
+    "htmlpath": None,
 }
 _SINGLE_PROCESS_OPTIONS = {
     "numprocesses": None,

@@ -16,6 +16,7 @@ from ndbg_paths import Roots
 
 _settings = ndbg_config.take()
 _runner = None
+_report_trouble = None
 
 if _settings is not None:
     if _settings.mode == "serve":
@@ -36,17 +37,31 @@ if _settings is not None:
 def pytest_load_initial_conftests(early_config):
     if _settings is not None:
         _register(early_config)
-    yield
+    outcome = yield
+    if outcome.excinfo is not None and _report_trouble is not None:
+        # A conftest that cannot be imported: pytest ends without another hook.
+        _report_trouble(describe_trouble(outcome.excinfo[1]))
+
+
+def describe_trouble(error):
+    """Exception and, for a conftest, the one that it raised."""
+    inner = getattr(error, "cause", None) or error.__cause__
+    lines = [f"{type(error).__name__}: {error}"]
+    if isinstance(inner, BaseException) and type(inner).__name__ not in lines[0]:
+        lines.append(f"{type(inner).__name__}: {inner}")
+    return "\n".join(lines)[:4000]
 
 
 def _register(config):
     """Register the objects that do the work; the order here is from the inside out."""
+    global _report_trouble
     settings, manager = _settings, config.pluginmanager
     roots = Roots(settings.roots)
     if settings.mode == "serve":
         _runner.register(config, roots)
+        _report_trouble = _runner.report_trouble
     else:
-        _register_reporting(config, settings, roots)
+        _report_trouble = _register_reporting(config, settings, roots)
     if settings.single_process:
         import ndbg_neutral
 
@@ -77,6 +92,7 @@ def _register_reporting(config, settings, roots):
         else:
             recording = ndbg_recording.ValueRecording(settings, roots, records)
         manager.register(recording, "ndbg_recording")
+    return lambda message: records.emit("internal", message=message)
 
 
 @pytest.hookimpl(tryfirst=True)

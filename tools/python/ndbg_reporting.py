@@ -132,7 +132,11 @@ class Reporter:
     def pytest_cmdline_main(self, config):
         self._start(config)
         outcome = yield
-        # No record when main raised: the session is not complete then.
+        if outcome.excinfo is not None:
+            # A usage error, say a test file that does not exist. No finish record: the session
+            # is not complete.
+            error = outcome.excinfo[1]
+            self._records.emit("internal", message=clip(f"{type(error).__name__}: {error}", 4000))
         result = outcome.get_result()
         self._records.emit(
             "finish",

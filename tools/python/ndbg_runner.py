@@ -23,6 +23,7 @@ import ndbg_candidate
 import ndbg_process
 import ndbg_reimport
 import ndbg_reporting
+import ndbg_selection
 from ndbg_records import encode, write_all
 from ndbg_source import MalformedEdit, apply_edits
 from ndbg_swap import CallLog, Cold, Swapper
@@ -121,10 +122,16 @@ class Runner:
 
     def register(self, config, roots):
         self._roots = roots
+        # Nobody reads the formatted traceback of a candidate, and formatting one costs several
+        # times what running a small test does.
+        config.option.tbstyle = "value"
         manager = config.pluginmanager
         manager.register(ndbg_reporting.DetailReader(self._settings, roots), "ndbg_details")
         manager.register(self._hooks, "ndbg_candidate")
         manager.register(self, "ndbg_runner")
+        if self._settings.select is not None:
+            selection = ndbg_selection.Selection(self._settings.select)
+            manager.register(selection, "ndbg_selection")
         if self._settings.stage == "collected":
             self._log = CallLog(roots)
             self._log.start()
@@ -143,6 +150,9 @@ class Runner:
                 candidate.give_up(None)
             except BaseException as error:
                 candidate.give_up(error)
+        elif outcome.excinfo is not None:
+            error = outcome.excinfo[1]
+            self.report_trouble(f"{type(error).__name__}: {error}")
         self.at_exit()
 
     @pytest.hookimpl(tryfirst=True)
@@ -153,10 +163,14 @@ class Runner:
             self._serve(session)
         return True
 
+    def report_trouble(self, message):
+        """pytest ended before it could serve."""
+        self._respond({"t": "internal", "message": message[-4000:]})
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_internalerror(self, excrepr, excinfo):
         if self._hooks.candidate is None:
-            self._respond({"t": "internal", "message": str(excrepr)[-4000:]})
+            self.report_trouble(str(excrepr))
         elif self._hooks.candidate.trouble is None:
             self._hooks.candidate.trouble = (excinfo.typename, str(excinfo.value))
 

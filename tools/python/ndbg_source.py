@@ -73,6 +73,7 @@ class SourceFile:
         starts.extend(match.end() for match in _LINE_END.finditer(data))
         self._starts = starts
         self.flags = self._future_flags()
+        self._imports = _module_imports(self.tree.body)
         self._groups = self._group_statements()
         self._compiled = {}
 
@@ -130,7 +131,9 @@ class SourceFile:
         return self._compiled[key]
 
     def _compile(self, statements):
-        module = ast.Module(body=statements, type_ignores=[])
+        # Since 3.11 a method call on a name compiles differently when the module imports that
+        # name, so its imports belong to the unit.
+        module = ast.Module(body=self._imports + statements, type_ignores=[])
         return compile(module, self.path, "exec", self.flags, dont_inherit=True)
 
     def new_region(self, region, edits):
@@ -150,3 +153,17 @@ class SourceFile:
                 return None
             raise Invalid(describe_error(error)) from None
         return tree.body, code
+
+
+def _module_imports(statements):
+    """Import statements of the module's own scope, those inside `try` and `if` included."""
+    found = []
+    for node in statements:
+        if isinstance(node, ast.Import) or (
+            isinstance(node, ast.ImportFrom) and node.module != "__future__"
+        ):
+            found.append(node)
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+                found.extend(_module_imports(getattr(node, field, None) or []))
+    return found

@@ -128,7 +128,7 @@ class ValueRecorder:
         self.failed()
         if _MUST_PROPAGATE:
             raise
-        return None
+        return
 
     def count_call(self, file, code):
         with self._lock:

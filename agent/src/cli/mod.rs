@@ -4,6 +4,8 @@ mod doctor;
 mod fix;
 mod localize;
 mod project;
+#[cfg(test)]
+mod reference;
 
 use std::process::ExitCode;
 

@@ -2,17 +2,20 @@
 
 pub mod baseline;
 pub mod budget;
+mod cold;
 mod combine;
+mod judge;
 pub mod localize;
 mod observe;
 pub mod protected;
 mod requirements;
-mod screen;
-mod search;
+pub(crate) mod screen;
+pub(crate) mod search;
 pub mod session;
 pub mod settings;
 pub mod stop;
 pub mod target;
+pub mod throughput;
 mod verify;
 
 use std::collections::BTreeMap;
@@ -21,7 +24,6 @@ use std::sync::Arc;
 use camino::Utf8PathBuf;
 use ndbg_tools::Cancel;
 use ndbg_tools::source::SourceFile;
-use ndbg_tools::source::syntax::Syntax;
 
 use baseline::Baseline;
 use budget::Budget;
@@ -73,17 +75,13 @@ pub fn fix(
             let mut outcome = outcome;
             let mut summary = summary;
             if apply && !changes.is_empty() {
+                let written = changes.iter().map(|c| c.file.clone()).collect();
                 let writes: Vec<_> = changes
                     .into_iter()
                     .map(|c| (c.file, c.before, c.after))
                     .collect();
                 match ndbg_tools::worktree::apply_to_users_tree(&session.project, &writes) {
-                    Ok(()) => note(
-                        reporter,
-                        Level::Info,
-                        format!("patch written to `{}`", session.project.folder()),
-                        None,
-                    ),
+                    Ok(()) => reporter.emit(Event::Applied { files: written }),
                     Err(error) => {
                         outcome = Outcome::Environment;
                         summary = format!("verified, but not written: {error}");
@@ -211,28 +209,11 @@ fn attempt(
     if found.statements.is_empty() {
         return Err(nowhere(&baseline));
     }
-    let observations = observe::observe(&session, &baseline, &found, budget)?;
-    let files: BTreeMap<Utf8PathBuf, SourceFile> = found
-        .files
-        .iter()
-        .map(|(name, syntax)| (name.clone(), syntax.file().clone()))
-        .collect();
-    let searchable = |syntax: &Arc<Syntax>| !syntax.has_errors();
-    let facts = Facts {
-        files: found
-            .files
-            .iter()
-            .filter(|(_, s)| searchable(s))
-            .map(|(n, s)| (n.clone(), Arc::clone(s)))
-            .collect(),
-        functions: found.functions.clone(),
-        statements: found.statements.clone(),
-        failures: baseline.failing.clone(),
-        observations,
-    };
+    let (files, facts) = gather(&session, &baseline, &found, budget)?;
     let mut planner = SearchPlanner::new(SearchOptions {
         max_functions: settings.max_functions,
         pairs: settings.pairs,
+        ..SearchOptions::default()
     });
     let ended = search::search(
         &search::Context {
@@ -253,6 +234,34 @@ fn attempt(
         session,
         changes: ended.changes,
     })
+}
+
+/// The second recording pass, and everything that a planner may know.
+fn gather(
+    session: &Session,
+    baseline: &Baseline,
+    found: &Localization,
+    budget: &mut Budget,
+) -> Result<(BTreeMap<Utf8PathBuf, SourceFile>, Facts), Stop> {
+    let observations = observe::observe(session, baseline, found, budget)?;
+    let sources = found.files.iter();
+    let files = sources
+        .map(|(name, syntax)| (name.clone(), syntax.file().clone()))
+        .collect();
+    let searchable = found
+        .files
+        .iter()
+        .filter(|(_, syntax)| !syntax.has_errors());
+    let facts = Facts {
+        files: searchable
+            .map(|(name, syntax)| (name.clone(), Arc::clone(syntax)))
+            .collect(),
+        functions: found.functions.clone(),
+        statements: found.statements.clone(),
+        failures: baseline.failing.clone(),
+        observations,
+    };
+    Ok((files, facts))
 }
 
 /// Nothing that may be edited was run by a failing test.

@@ -5,13 +5,15 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
-use ndbg_tools::python::pytest::{Mode, Request, TestOutcome};
+use ndbg_tools::python::pytest::TestOutcome;
 use ndbg_tools::python::warm::{
     Answer, Answered, Job, Patch, Stage, Status, WarmError, WarmRunner,
 };
-use ndbg_tools::source::{SourceFile, apply_edits};
+use ndbg_tools::source::SourceFile;
 
 use super::baseline::Baseline;
+use super::cold::Cold;
+use super::judge::{failed_tests, judge, symptom, symptom_of};
 use super::session::{Session, note};
 use super::stop::Stop;
 use crate::plan::{Candidate, Screened};
@@ -55,6 +57,8 @@ pub struct Screener<'a> {
     configured: Runner,
     in_flight: BTreeMap<u64, (Candidate, Stage)>,
     cold: VecDeque<Candidate>,
+    /// Results of cold runs that nobody has asked for yet.
+    done: VecDeque<Result>,
     /// Functions that ran while tests were collected: swapping their code comes too late.
     imported: BTreeSet<(Utf8PathBuf, String)>,
 }
@@ -125,6 +129,7 @@ impl<'a> Screener<'a> {
             configured: runner(),
             in_flight: BTreeMap::new(),
             cold: VecDeque::new(),
+            done: VecDeque::new(),
             imported,
         };
         if baseline.collection_fails {
@@ -167,12 +172,12 @@ impl<'a> Screener<'a> {
     /// Candidates that can be taken on now.
     pub fn room(&self) -> usize {
         // One job waits behind each running one, so that the runner never idles.
-        (2 * self.jobs).saturating_sub(self.in_flight.len() + self.cold.len())
+        (2 * self.jobs).saturating_sub(self.in_flight.len() + self.cold.len() + self.done.len())
     }
 
     /// Whether nothing is running.
     pub fn is_idle(&self) -> bool {
-        self.in_flight.is_empty() && self.cold.is_empty()
+        self.in_flight.is_empty() && self.cold.is_empty() && self.done.is_empty()
     }
 
     /// Takes a candidate on.
@@ -223,6 +228,9 @@ impl<'a> Screener<'a> {
             if self.session.cancel.is_set() {
                 return Err(Stop::interrupted());
             }
+            if let Some(result) = self.done.pop_front() {
+                return Ok(Some(result));
+            }
             if self.is_idle() || Instant::now() >= until {
                 return Ok(None);
             }
@@ -261,6 +269,14 @@ impl<'a> Screener<'a> {
                 Stage::Collected => self.send(candidate, Stage::Configured)?,
                 Stage::Configured => self.cold.push_back(candidate),
             }
+            return Ok(None);
+        }
+        // A file that could not be collected is collected now: what its tests do, whichever they
+        // are, only a run of its own tells.
+        let collects =
+            |r: &Answered| !r.test.contains("::") && r.exception.as_deref() == Some("NotCollected");
+        if answer.results.iter().any(collects) {
+            self.cold.push_back(candidate);
             return Ok(None);
         }
         Ok(Some(Result {
@@ -462,186 +478,36 @@ impl<'a> Screener<'a> {
         Some(patches)
     }
 
-    /// Runs the next cold candidates side by side and returns the first result; the others queue up
-    /// behind it as answers of their own.
+    /// Runs the next cold candidates side by side and returns the first result; the others wait for
+    /// the next call.
     fn run_cold(&mut self) -> std::result::Result<Option<Result>, Stop> {
-        let Some(candidate) = self.cold.pop_front() else {
-            return Ok(None);
+        let count = self.jobs.min(self.cold.len());
+        let batch: Vec<Candidate> = self.cold.drain(..count).collect();
+        let cold = Cold {
+            session: self.session,
+            files: self.files,
+            must: &self.must,
+            keep: &self.keep,
+            paths: &self.paths,
+            args: &self.args,
+            deadline: self.deadline,
+            symptoms: &self.symptoms,
         };
-        let started = Instant::now();
-        let mut overlay = BTreeMap::new();
-        for edit in &candidate.edits {
-            let Some(file) = self.files.get(&edit.file) else {
-                continue;
-            };
-            match apply_edits(file, &candidate.edits) {
-                Ok(bytes) => {
-                    overlay.insert(edit.file.clone(), bytes);
-                }
-                Err(error) => {
-                    let screened = Screened::Invalid {
-                        reason: error.to_string(),
-                    };
-                    return Ok(Some(Result {
-                        candidate,
-                        screened,
-                        how: "none".into(),
-                        ms: 0.0,
-                    }));
-                }
-            }
+        let done: Vec<std::result::Result<Result, Stop>> = std::thread::scope(|scope| {
+            let running: Vec<_> = batch
+                .into_iter()
+                .map(|candidate| scope.spawn(|| cold.run(candidate)))
+                .collect();
+            running
+                .into_iter()
+                .filter_map(|thread| thread.join().ok())
+                .collect()
+        });
+        for result in done {
+            self.done.push_back(result?);
         }
-        let select: Vec<String> = self.must.iter().chain(&self.keep).cloned().collect();
-        let request = Request {
-            mode: Mode::Run,
-            neutral: true,
-            select: Some(select),
-            args: self.args.clone(),
-            deadline: self.deadline + Duration::from_secs(5),
-            overlay,
-            ..Request::run(self.paths.clone())
-        };
-        let run = self.session.harness.run(&request, &self.session.cancel)?;
-        let mut results: Vec<Answered> = run
-            .tests
-            .iter()
-            .map(|(id, test)| Answered {
-                test: id.clone(),
-                outcome: test.outcome,
-                exception: test
-                    .failure
-                    .as_ref()
-                    .and_then(|f| f.exc.as_ref())
-                    .map(|e| e.kind.clone()),
-                message: test
-                    .failure
-                    .as_ref()
-                    .and_then(|f| f.exc.as_ref())
-                    .map(|e| e.message.clone()),
-                sides: test
-                    .failure
-                    .as_ref()
-                    .and_then(|f| f.assertion.as_ref())
-                    .map(|a| (a.left.clone(), a.right.clone())),
-            })
-            .collect();
-        for error in &run.collect_errors {
-            results.push(Answered {
-                test: error.id.clone(),
-                outcome: TestOutcome::Failed,
-                exception: error.failure.exc.as_ref().map(|e| e.kind.clone()),
-                message: error.failure.exc.as_ref().map(|e| e.message.clone()),
-                sides: None,
-            });
-        }
-        // A file that could not be collected is "fixed" when it holds tests that pass.
-        for id in &self.must {
-            let of_file = |r: &&Answered| r.test.starts_with(&format!("{id}::"));
-            if !id.contains("::")
-                && results.iter().any(|r| of_file(&r))
-                && results
-                    .iter()
-                    .filter(of_file)
-                    .all(|r| r.outcome != TestOutcome::Failed)
-            {
-                results.push(Answered {
-                    test: id.clone(),
-                    outcome: TestOutcome::Passed,
-                    exception: None,
-                    message: None,
-                    sides: None,
-                });
-            }
-        }
-        let screened = if run.exit == ndbg_tools::process::Exit::TimedOut {
-            Screened::TimedOut
-        } else if let ndbg_tools::process::Exit::Signal(_) = run.exit {
-            Screened::Crashed {
-                how: run.exit.to_string(),
-            }
-        } else {
-            judge(&self.must, &self.symptoms, &results, run.complete)
-        };
-        Ok(Some(Result {
-            candidate,
-            screened,
-            how: "cold".into(),
-            ms: started.elapsed().as_secs_f64() * 1000.0,
-        }))
+        Ok(self.done.pop_front())
     }
-}
-
-/// What results mean. `complete` = everything that was to run did run.
-fn judge(
-    must: &[String],
-    symptoms: &BTreeMap<String, String>,
-    results: &[Answered],
-    complete: bool,
-) -> Screened {
-    let passed = |id: &String| {
-        let mut of_id = results.iter().filter(|r| r.test == *id).peekable();
-        of_id.peek().is_some() && of_id.all(|r| r.outcome == TestOutcome::Passed)
-    };
-    let (fixed, failing): (Vec<String>, Vec<String>) = must.iter().cloned().partition(passed);
-    let broken: Vec<String> = results
-        .iter()
-        .filter(|r| r.outcome == TestOutcome::Failed && !must.contains(&r.test))
-        .map(|r| r.test.clone())
-        .collect();
-    if failing.is_empty() && broken.is_empty() && complete {
-        return Screened::Plausible;
-    }
-    if !fixed.is_empty() {
-        return Screened::NearMiss {
-            fixed,
-            failing,
-            broken,
-        };
-    }
-    let changed = results.iter().find(|r| {
-        must.contains(&r.test)
-            && symptoms
-                .get(&r.test)
-                .is_some_and(|before| *before != symptom_of(r))
-    });
-    match changed {
-        Some(result) => Screened::Changed {
-            symptom: symptom_of(result),
-        },
-        None => Screened::Unchanged,
-    }
-}
-
-fn failed_tests(results: &[Answered]) -> BTreeSet<String> {
-    let failed = results.iter().filter(|r| r.outcome == TestOutcome::Failed);
-    failed.map(|r| r.test.clone()).collect()
-}
-
-fn symptom_of(result: &Answered) -> String {
-    symptom(
-        result.exception.as_deref(),
-        result.message.as_deref(),
-        result.sides.as_ref(),
-    )
-}
-
-/// A failure in a line.
-fn symptom(
-    exception: Option<&str>,
-    message: Option<&str>,
-    sides: Option<&(String, String)>,
-) -> String {
-    if let Some((left, right)) = sides {
-        return format!("{left} instead of {right}")
-            .chars()
-            .take(200)
-            .collect();
-    }
-    let first = message.and_then(|m| m.lines().next()).unwrap_or_default();
-    format!("{}: {first}", exception.unwrap_or("failed"))
-        .chars()
-        .take(200)
-        .collect()
 }
 
 /// Up to `count` tests, the quickest first, within `seconds` in all.

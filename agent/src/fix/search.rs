@@ -68,15 +68,7 @@ pub fn search(
         files,
         reporter,
     } = context;
-    let covering: BTreeSet<String> = found
-        .functions
-        .iter()
-        .take(COVERED)
-        .filter_map(|f| found.covering.get(&(f.file.clone(), f.qualname.clone())))
-        .flatten()
-        .filter(|id| baseline.passing.contains(*id))
-        .cloned()
-        .collect();
+    let covering = near_tests(baseline, found);
     let mut screener = Screener::start(
         session,
         baseline,
@@ -325,8 +317,19 @@ fn not_found(state: &State, budget: &Budget, limit: Option<String>) -> Ended {
     }
 }
 
+/// Passing tests that run one of the most suspicious functions.
+pub fn near_tests(baseline: &Baseline, found: &Localization) -> BTreeSet<String> {
+    let functions = found.functions.iter().take(COVERED);
+    functions
+        .filter_map(|f| found.covering.get(&(f.file.clone(), f.qualname.clone())))
+        .flatten()
+        .filter(|id| baseline.passing.contains(*id))
+        .cloned()
+        .collect()
+}
+
 /// Functions that ran while tests were collected.
-fn imported(baseline: &Baseline, found: &Localization) -> BTreeSet<(Utf8PathBuf, String)> {
+pub fn imported(baseline: &Baseline, found: &Localization) -> BTreeSet<(Utf8PathBuf, String)> {
     let mut functions = BTreeSet::new();
     for (file, lines) in baseline.coverage.get("").into_iter().flatten() {
         let Some(syntax) = found.files.get(file) else {

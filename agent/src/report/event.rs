@@ -31,6 +31,17 @@ pub enum Level {
     Error,
 }
 
+impl Level {
+    /// Its name for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Info => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
 /// JSON has no infinity and serde writes `null` for it; such a line must stay readable.
 fn null_is_infinite<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Option::<f64>::deserialize(deserializer).map(|value| value.unwrap_or(f64::INFINITY))

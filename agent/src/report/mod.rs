@@ -6,14 +6,19 @@
 
 mod artefacts;
 pub mod event;
+mod facts;
+mod gaps;
 pub mod html;
 pub mod json;
 pub mod jsonl;
+mod leads;
 mod live;
 pub mod look;
 pub mod markdown;
 mod next;
+mod prose;
 mod reporter;
+mod sides;
 pub mod story;
 pub mod terminal;
 mod timeline;

@@ -78,6 +78,8 @@ pub(super) struct Streams {
     pub err: Box<dyn Write + Send>,
     pub look: Look,
     pub live: Live,
+    /// Whether a person sees both on one screen.
+    pub together: bool,
 }
 
 impl Streams {
@@ -103,6 +105,7 @@ impl Streams {
             err: Box::new(io::stderr()),
             look,
             live,
+            together: terminal && io::stdout().is_terminal(),
         }
     }
 }
@@ -138,6 +141,7 @@ impl Reporter {
                     look: streams.look,
                     live: streams.live,
                     verbosity,
+                    together: streams.together,
                 },
             }),
         })
@@ -236,7 +240,10 @@ impl Inner {
         if patch.is_empty() {
             return Ok(());
         }
-        self.write_out(patch).map_err(ReportError::Stdout)
+        self.screen.set_apart();
+        let written = self.write_out(patch).map_err(ReportError::Stdout);
+        self.screen.set_apart();
+        written
     }
 
     /// Says something that is no event of the run.
@@ -267,6 +274,8 @@ struct Screen {
     look: Look,
     live: Live,
     verbosity: Verbosity,
+    /// Whether stdout is the same screen.
+    together: bool,
 }
 
 impl Screen {
@@ -288,6 +297,13 @@ impl Screen {
         if self.verbosity != Verbosity::Quiet {
             let text = terminal::pointers(report, next, &self.look);
             self.print(&text);
+        }
+    }
+
+    /// An empty line around the diff, where it would run into what stands around it.
+    fn set_apart(&mut self) {
+        if self.together {
+            self.print("\n");
         }
     }
 

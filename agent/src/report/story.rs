@@ -1,5 +1,7 @@
 //! A run, folded from its events: what every renderer reads.
 
+mod fold;
+
 use std::collections::BTreeMap;
 
 use camino::Utf8PathBuf;
@@ -7,10 +9,7 @@ use serde::Serialize;
 
 use crate::outcome::Outcome;
 use crate::plan::{Failure, Screened, SuspectFunction, SuspectStatement};
-use crate::report::event::{BudgetFacts, Counts, Event, Level, Stamped, VerifyStep};
-
-/// Most candidates kept of each kind; a long run must not grow without bound.
-const KEPT: usize = 20;
+use crate::report::event::{BudgetFacts, Counts, Level, VerifyStep};
 
 /// A run, as far as it went.
 #[derive(Debug, Default, Clone)]
@@ -174,9 +173,14 @@ impl Tally {
 
     /// The non-zero parts, best first, with their names.
     pub fn parts(&self) -> Vec<(&'static str, usize)> {
+        let near_misses = if self.near_misses == 1 {
+            "near miss"
+        } else {
+            "near misses"
+        };
         [
             ("plausible", self.plausible),
-            ("near miss", self.near_misses),
+            (near_misses, self.near_misses),
             ("changed symptom", self.changed),
             ("same failure", self.unchanged),
             ("timed out", self.timed_out),
@@ -305,275 +309,13 @@ pub struct Clock {
     pub localized: Option<f64>,
     /// The first planner started.
     pub planned: Option<f64>,
-    /// The last candidate was screened.
+    /// The last candidate was screened, or the last standing told.
     pub screened: Option<f64>,
     /// The last event.
     pub last: f64,
 }
 
 impl Story {
-    /// Folds a whole run.
-    pub fn from_events(events: &[Stamped]) -> Self {
-        let mut story = Self::default();
-        for stamped in events {
-            story.absorb(stamped);
-        }
-        story
-    }
-
-    /// Takes in one more event.
-    pub fn absorb(&mut self, Stamped { at, event }: &Stamped) {
-        let at = *at;
-        self.clock.last = self.clock.last.max(at);
-        match event.clone() {
-            Event::RunStarted {
-                format: _,
-                version,
-                command,
-                repo,
-                targets,
-                run_dir,
-                budget,
-            } => {
-                self.start = Some(Start {
-                    version,
-                    command,
-                    repo,
-                    targets,
-                    run_dir,
-                    budget,
-                });
-            }
-            Event::Tree {
-                how,
-                base,
-                changed,
-                untracked,
-                left_out,
-            } => {
-                self.tree = Some(Tree {
-                    how,
-                    base,
-                    changed,
-                    untracked,
-                    left_out,
-                });
-            }
-            Event::Environment {
-                python,
-                version,
-                rule,
-                pytest,
-                managed,
-                plugins,
-            } => {
-                self.clock.environment = Some(at);
-                self.environment = Some(Environment {
-                    python,
-                    version,
-                    rule,
-                    pytest,
-                    managed,
-                    plugins,
-                });
-            }
-            Event::BaselineRun {
-                run,
-                of: _,
-                counts,
-                seconds,
-            } => self.baseline_runs.push(BaselineRun {
-                run,
-                counts,
-                seconds,
-            }),
-            Event::Baseline {
-                failing,
-                flaky,
-                passing,
-                collected,
-            } => {
-                self.clock.baseline = Some(at);
-                self.baseline = Some(Baseline {
-                    failing,
-                    flaky,
-                    passing,
-                    collected,
-                });
-            }
-            Event::Spectra {
-                tests,
-                lines,
-                partial,
-                seconds,
-            } => {
-                self.spectra = Some(Spectra {
-                    tests,
-                    lines,
-                    partial,
-                    seconds,
-                });
-            }
-            Event::Localized {
-                functions,
-                statements,
-            } => {
-                self.clock.localized = Some(at);
-                self.functions = functions;
-                self.statements = statements;
-            }
-            Event::WarmReady { .. } => {}
-            Event::PlanStarted { planner, planned } => {
-                self.clock.planned.get_or_insert(at);
-                self.planners.push((planner, planned));
-            }
-            Event::Candidate {
-                id,
-                operator,
-                claim,
-                file,
-                line,
-                qualname,
-                how: _,
-                ms: _,
-                result,
-            } => {
-                self.clock.screened = Some(at);
-                self.candidate(Tried {
-                    id,
-                    operator,
-                    claim,
-                    file,
-                    line,
-                    qualname,
-                    result,
-                });
-            }
-            Event::Progress {
-                executed,
-                planned,
-                rate: _,
-                best,
-            } => {
-                self.progress = Some(Progress {
-                    executed,
-                    planned,
-                    best,
-                });
-            }
-            Event::Plausible {
-                id,
-                claim,
-                executed,
-                diff,
-            } => {
-                let tried = self.patch(id, at).tried.take();
-                *self.patch(id, at) = PlausiblePatch {
-                    id,
-                    claim,
-                    executed,
-                    diff,
-                    tried,
-                    at,
-                    steps: Vec::new(),
-                    verdict: None,
-                };
-            }
-            Event::Verify { id, step } => self.patch(id, at).steps.push(step),
-            Event::Verdict {
-                id,
-                accepted,
-                reason,
-            } => {
-                self.patch(id, at).verdict = Some(Verdict {
-                    accepted,
-                    reason,
-                    at,
-                });
-            }
-            Event::Note { level, text, hint } => self.notes.push(Note { level, text, hint }),
-            Event::Applied { files } => self.applied = files,
-            Event::Finished {
-                outcome,
-                exit_code,
-                summary,
-                executed,
-                test_runs,
-                seconds,
-                diff,
-            } => {
-                self.end = Some(End {
-                    outcome,
-                    exit_code,
-                    summary,
-                    executed,
-                    test_runs,
-                    seconds,
-                    diff,
-                });
-            }
-        }
-    }
-
-    fn candidate(&mut self, tried: Tried) {
-        self.tallies
-            .entry(tried.operator.clone())
-            .or_default()
-            .count(&tried.result);
-        *self
-            .tried_in
-            .entry((tried.file.clone(), tried.qualname.clone()))
-            .or_default() += 1;
-        match tried.result {
-            Screened::Plausible => {
-                let at = self.clock.last;
-                let patch = self.patch(tried.id, at);
-                if patch.claim.is_empty() {
-                    patch.claim.clone_from(&tried.claim);
-                }
-                patch.tried = Some(tried);
-            }
-            Screened::NearMiss { .. } => {
-                let place = self
-                    .near_misses
-                    .partition_point(|known| distance(&known.result) <= distance(&tried.result));
-                self.near_misses.insert(place, tried);
-                self.near_misses.truncate(KEPT);
-            }
-            Screened::Changed { .. } | Screened::TimedOut | Screened::Crashed { .. } => {
-                let same = |known: &&Tried| {
-                    std::mem::discriminant(&known.result) == std::mem::discriminant(&tried.result)
-                };
-                if self.telling.iter().filter(same).count() < KEPT / 2 {
-                    self.telling.push(tried);
-                }
-            }
-            Screened::Unchanged | Screened::Invalid { .. } => {}
-        }
-    }
-
-    /// The patch of a candidate; events about it may arrive in any order.
-    fn patch(&mut self, id: u64, at: f64) -> &mut PlausiblePatch {
-        let index = self
-            .plausible
-            .iter()
-            .position(|patch| patch.id == id)
-            .unwrap_or_else(|| {
-                self.plausible.push(PlausiblePatch {
-                    id,
-                    claim: String::new(),
-                    executed: 0,
-                    diff: String::new(),
-                    tried: None,
-                    at,
-                    steps: Vec::new(),
-                    verdict: None,
-                });
-                self.plausible.len() - 1
-            });
-        &mut self.plausible[index]
-    }
-
     /// The failing tests.
     pub fn failing(&self) -> &[Failure] {
         self.baseline
@@ -630,24 +372,24 @@ impl Story {
     }
 }
 
+impl Tried {
+    /// Tests that keep a near miss from being plausible.
+    pub fn in_the_way(&self) -> impl Iterator<Item = &String> {
+        let (failing, broken) = match &self.result {
+            Screened::NearMiss {
+                failing, broken, ..
+            } => (failing.as_slice(), broken.as_slice()),
+            _ => (&[][..], &[][..]),
+        };
+        failing.iter().chain(broken)
+    }
+}
+
 impl PlausiblePatch {
     /// Whether the verifier believes it.
     pub fn is_accepted(&self) -> bool {
         self.verdict
             .as_ref()
             .is_some_and(|verdict| verdict.accepted)
-    }
-}
-
-/// How far a near miss is from the goal; smaller is nearer. Tests still failing and tests broken
-/// weigh the same, more tests fixed break ties.
-fn distance(result: &Screened) -> (usize, std::cmp::Reverse<usize>) {
-    match result {
-        Screened::NearMiss {
-            fixed,
-            failing,
-            broken,
-        } => (failing.len() + broken.len(), std::cmp::Reverse(fixed.len())),
-        _ => (usize::MAX, std::cmp::Reverse(0)),
     }
 }

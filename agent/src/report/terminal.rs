@@ -1,20 +1,22 @@
 //! What people read on stderr while a run goes on.
 
+mod page;
+
 use std::fmt::Write as _;
 
 use camino::Utf8Path;
-use console::measure_text_width;
 
 use crate::outcome::Outcome;
 use crate::plan::{Failure, Screened, SuspectFunction};
 use crate::report::event::{BudgetFacts, Event, Level, Stamped, VerifyStep};
 use crate::report::look::{Look, Role};
+use crate::report::sides::sides;
 use crate::report::story::{PlausiblePatch, Story};
 use crate::report::visible::{ellipsize, first_lines, one_line, visible, wrap};
-use crate::report::wording::{counts, duration, place, plural, screened, sides};
+use crate::report::wording::{counts, duration, place, plural, screened};
 
-/// Columns of the label in front of a line, its indent and the gap behind it included.
-const LABEL: usize = 13;
+use page::Page;
+
 /// Failing tests shown in full, functions of the ranking, lines of a value, near misses.
 const FAILURES: usize = 3;
 const RANKED: usize = 5;
@@ -34,10 +36,7 @@ pub enum Verbosity {
 
 /// What to print for an event; `story` has absorbed it already. Empty when there is nothing to say.
 pub fn render(stamped: &Stamped, story: &Story, look: &Look, verbosity: Verbosity) -> String {
-    let page = Page {
-        look,
-        out: String::new(),
-    };
+    let page = Page::new(look);
     match (&stamped.event, verbosity) {
         (
             Event::Note {
@@ -53,10 +52,7 @@ pub fn render(stamped: &Stamped, story: &Story, look: &Look, verbosity: Verbosit
 
 /// The lines after the report is written: where it is, and what to type next.
 pub fn pointers(report: &Utf8Path, next: Option<&str>, look: &Look) -> String {
-    let mut page = Page {
-        look,
-        out: String::new(),
-    };
+    let mut page = Page::new(look);
     // Not wrapped: a path or a command in pieces cannot be copied.
     for (label, text) in [("report", Some(report.as_str())), ("next", next)] {
         if let Some(text) = text {
@@ -68,17 +64,9 @@ pub fn pointers(report: &Utf8Path, next: Option<&str>, look: &Look) -> String {
 
 /// A plain line on how the search stands.
 pub fn progress(text: &str, look: &Look) -> String {
-    let mut page = Page {
-        look,
-        out: String::new(),
-    };
+    let mut page = Page::new(look);
     page.entry("search", Role::Label, text);
     page.out
-}
-
-struct Page<'a> {
-    look: &'a Look,
-    out: String,
 }
 
 impl Page<'_> {
@@ -448,12 +436,12 @@ impl Page<'_> {
     }
 
     fn note(&mut self, level: Level, text: &str, hint: Option<&str>) {
-        let (label, role) = match level {
-            Level::Info => ("note", Role::Label),
-            Level::Warning => ("warning", Role::Warn),
-            Level::Error => ("error", Role::Bad),
+        let role = match level {
+            Level::Info => Role::Label,
+            Level::Warning => Role::Warn,
+            Level::Error => Role::Bad,
         };
-        self.prefixed(label, role, text);
+        self.prefixed(level.name(), role, text);
         if let Some(hint) = hint {
             self.prefixed("hint", Role::Label, hint);
         }
@@ -478,84 +466,6 @@ impl Page<'_> {
             Role::Dim,
             &format!("exit code {exit_code} means {meaning}"),
         );
-    }
-
-    fn heading(&mut self, text: &str) {
-        let text = self.look.paint(Role::Strong, text).into_owned();
-        self.out.push('\n');
-        self.line("", &text);
-    }
-
-    /// A label with text beside it, wrapped under itself.
-    fn entry(&mut self, label: &str, role: Role, text: &str) {
-        let mut label = label;
-        for line in wrap(&one_line(text), self.look.width - LABEL) {
-            self.labelled(label, role, &line);
-            label = "";
-        }
-    }
-
-    fn labelled(&mut self, label: &str, role: Role, text: &str) {
-        let padding = " ".repeat(LABEL.saturating_sub(2 + measure_text_width(label)).max(1));
-        let label = self.look.paint(role, label).into_owned();
-        self.line(&format!("  {label}{padding}"), text);
-    }
-
-    fn labelled_id(&mut self, label: &str, id: &str) {
-        let id = ellipsize(&one_line(id), self.look.width - LABEL, self.look.ellipsis());
-        self.labelled(label, Role::Label, &id);
-    }
-
-    /// `warning: text`, wrapped under the text.
-    fn prefixed(&mut self, label: &str, role: Role, text: &str) {
-        let indent = measure_text_width(label) + 2;
-        let label = self.look.paint(role, label).into_owned();
-        let mut lead = format!("{label}: ");
-        for line in wrap(&one_line(text), self.look.width - indent) {
-            self.line(&lead, &line);
-            lead = " ".repeat(indent);
-        }
-    }
-
-    /// Text at an indent, wrapped, cut to `max` lines.
-    fn body(&mut self, indent: usize, text: &str, max: usize) {
-        let lines = wrap(text, self.look.width - indent);
-        let cut = lines.len() > max;
-        for (index, line) in lines.into_iter().take(max).enumerate() {
-            let tail = if cut && index + 1 == max {
-                self.look.ellipsis()
-            } else {
-                ""
-            };
-            let line = ellipsize(&line, self.look.width - indent - tail.chars().count(), tail);
-            self.line(&" ".repeat(indent), &format!("{line}{tail}"));
-        }
-    }
-
-    /// A test id on one line, its middle left out where it is too long.
-    fn id(&mut self, lead: &str, id: &str) {
-        let width = self.look.width - measure_text_width(lead);
-        self.line(lead, &ellipsize(&one_line(id), width, self.look.ellipsis()));
-    }
-
-    fn more(&mut self, all: usize, shown: usize, indent: &str) {
-        if all > shown {
-            let text = format!("and {} more", all - shown);
-            let text = self.look.paint(Role::Dim, &text).into_owned();
-            self.line(&format!("  {indent}"), &text);
-        }
-    }
-
-    fn line(&mut self, lead: &str, text: &str) {
-        // `::…` and `##[…` at the start of a line are commands to GitHub's runner.
-        let text = if lead.trim().is_empty() && text.trim_start().starts_with("::") {
-            text.replacen("::", ":\\x3a", 1)
-        } else {
-            text.to_owned()
-        };
-        let line = format!("{lead}{text}").replace("##[", "##\\x5b");
-        self.out.push_str(line.trim_end());
-        self.out.push('\n');
     }
 }
 

@@ -1,14 +1,16 @@
 //! How numbers and results are put into words, the same in every renderer.
 
-use crate::plan::{Failure, Screened};
+use crate::outcome::Outcome;
+use crate::plan::Screened;
 use crate::report::event::Counts;
+use crate::report::story::{Story, Tried};
 use crate::report::visible::one_line;
 
 /// `1 test`, `2 tests`.
 pub fn plural(count: usize, noun: &str) -> String {
     let ending = match count {
         1 => "",
-        _ if noun.ends_with('s') => "es",
+        _ if noun.ends_with(['s', 'h']) => "es",
         _ => "s",
     };
     format!("{count} {noun}{ending}")
@@ -47,13 +49,65 @@ pub fn counts(counts: Counts) -> String {
     parts.join(", ")
 }
 
-/// The place of an edit: "`Cart.total`, shop/cart.py:12".
+/// How a run ended, as a heading; `None` when it was killed before it could say.
+pub const fn title(outcome: Option<Outcome>) -> &'static str {
+    match outcome {
+        Some(Outcome::Fixed) => "Fixed",
+        Some(Outcome::NotFixed) => "Not fixed",
+        Some(Outcome::Usage) => "Usage error",
+        Some(Outcome::NothingToFix) => "Nothing to fix",
+        Some(Outcome::Environment) => "Environment error",
+        Some(Outcome::Flaky) => "Flaky",
+        Some(Outcome::Budget) => "Budget reached",
+        Some(Outcome::Interrupted) => "Interrupted",
+        None => "Unfinished",
+    }
+}
+
+/// What was done, in numbers that say what they count.
+pub fn numbers(story: &Story) -> Vec<String> {
+    let mut numbers = Vec::new();
+    if story.executed() > 0 {
+        let candidates = plural(story.executed() as usize, "candidate");
+        numbers.push(format!("{candidates} screened"));
+        numbers.push(format!("{} plausible", story.plausible.len()));
+        numbers.push(format!("{} verified", story.verified()));
+    }
+    if let Some(end) = &story.end
+        && end.test_runs > 0
+    {
+        numbers.push(plural(end.test_runs as usize, "test run"));
+    }
+    numbers.push(duration(story.seconds()));
+    numbers
+}
+
+/// A place for the terminal, where a bare path can be clicked: "`Cart.total`, shop/cart.py:12".
 pub fn place(qualname: &str, file: &str, line: usize) -> String {
     if qualname.is_empty() {
         one_line(&format!("{file}:{line}"))
     } else {
         one_line(&format!("`{qualname}`, {file}:{line}"))
     }
+}
+
+/// A place for documents: "`Cart.total`, `shop/cart.py:12`".
+pub fn place_in_prose(qualname: &str, file: &str, line: usize) -> String {
+    place(qualname, &format!("`{file}"), line) + "`"
+}
+
+/// A candidate's claim with its place, for documents.
+pub fn sentence(tried: &Tried) -> String {
+    let at = place_in_prose(&tried.qualname, tried.file.as_str(), tried.line);
+    format!("{} in {at}", one_line(&tried.claim))
+}
+
+/// `text` with a capital first letter.
+pub fn capital(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or(String::new(), |first| {
+        first.to_uppercase().chain(characters).collect()
+    })
 }
 
 /// Why a candidate was not taken, in a line.
@@ -89,80 +143,9 @@ fn near_miss(fixed: usize, failing: usize, broken: usize) -> String {
     }
 }
 
-/// The two sides of a failed comparison, with the names that they deserve.
-pub struct NamedSides<'a> {
-    /// Name and text of the side that comes first.
-    pub first: (&'static str, &'a str),
-    /// Name and text of the other.
-    pub second: (&'static str, &'a str),
-    /// The comparison.
-    pub op: &'a str,
-    /// Whether either text is abbreviated.
-    pub lossy: bool,
-}
-
-/// Names the sides of a comparison. Which side is the expectation is a matter of taste in Python,
-/// so they are called expected and actual only where the source of the assertion shows it.
-pub fn sides(failure: &Failure) -> Option<NamedSides<'_>> {
-    let sides = failure.sides.as_ref()?;
-    let (left, right) = (sides.left.as_str(), sides.right.as_str());
-    let (first, second) = match expectation(&failure.longrepr, &sides.op) {
-        Some(Side::Left) => (("expected", left), ("actual", right)),
-        Some(Side::Right) => (("expected", right), ("actual", left)),
-        None => (("left", left), ("right", right)),
-    };
-    Some(NamedSides {
-        first,
-        second,
-        op: &sides.op,
-        lossy: sides.lossy,
-    })
-}
-
-#[derive(PartialEq)]
-enum Side {
-    Left,
-    Right,
-}
-
-/// Which side of `assert left == right`, as pytest quotes it, is a literal or is called expected.
-fn expectation(longrepr: &str, op: &str) -> Option<Side> {
-    if op != "==" {
-        return None;
-    }
-    let source = longrepr
-        .lines()
-        .find_map(|line| line.strip_prefix('>')?.trim().strip_prefix("assert "))?;
-    let (left, right) = source.split_once(" == ")?;
-    match (is_expectation(left), is_expectation(right)) {
-        (true, false) => Some(Side::Left),
-        (false, true) => Some(Side::Right),
-        _ => None,
-    }
-}
-
-fn is_expectation(source: &str) -> bool {
-    let source = source.trim();
-    let literal = source
-        .starts_with(|first: char| first.is_ascii_digit() || "'\"[{-(".contains(first))
-        || ["None", "True", "False"].contains(&source);
-    let prefixed = ["b", "r", "f", "rb", "br", "u"].iter().any(|prefix| {
-        source
-            .strip_prefix(prefix)
-            .is_some_and(|rest| rest.starts_with(['\'', '"']))
-    });
-    // `[…].method()` and `"…".join(x)` are computed.
-    let computed = source.contains(')') && !source.starts_with('(');
-    let named = ["expected", "want", "expect"]
-        .iter()
-        .any(|word| source == *word || source.starts_with(&format!("{word}_")));
-    (literal || prefixed) && !computed || named
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Sides;
 
     #[test]
     fn durations_read_well_at_every_size() {
@@ -201,40 +184,5 @@ mod tests {
         assert_eq!(plural(1, "near miss"), "1 near miss");
         assert_eq!(plural(2, "near miss"), "2 near misses");
         assert_eq!(plural(0, "test"), "0 tests");
-    }
-
-    fn names(assertion: &str) -> (&'static str, &'static str) {
-        let failure = Failure {
-            longrepr: format!(
-                "    def test():\n>       assert {assertion}\nE       assert 1 == 2\n"
-            ),
-            sides: Some(Sides {
-                op: "==".into(),
-                left: "1".into(),
-                right: "2".into(),
-                lossy: false,
-            }),
-            ..Failure::default()
-        };
-        let sides = sides(&failure).expect("has sides");
-        let name = |text| {
-            if sides.first.1 == text {
-                sides.first.0
-            } else {
-                sides.second.0
-            }
-        };
-        (name("1"), name("2"))
-    }
-
-    #[test]
-    fn sides_are_called_expected_only_where_the_source_shows_it() {
-        assert_eq!(names("f(x) == 2"), ("actual", "expected"));
-        assert_eq!(names("1 == f(x)"), ("expected", "actual"));
-        assert_eq!(names("total == expected"), ("actual", "expected"));
-        assert_eq!(names("f(x) == b'2'"), ("actual", "expected"));
-        assert_eq!(names("f(x) == g(x)"), ("left", "right"));
-        assert_eq!(names("f(x) == ', '.join(y)"), ("left", "right"));
-        assert_eq!(names("result == other"), ("left", "right"));
     }
 }

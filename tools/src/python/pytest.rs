@@ -348,10 +348,18 @@ impl Harness {
 
     /// Configuration that every mode shares.
     pub(crate) fn config(&self, neutral: bool) -> Json {
+        let probe = &self.interpreter.probe;
+        // An environment may lie inside the checkout, that of a managed one's parent too.
+        let installed = |path: &&Utf8PathBuf| {
+            path.components()
+                .any(|part| matches!(part.as_str(), "site-packages" | "dist-packages"))
+        };
+        let mut environments = vec![probe.prefix.clone()];
+        environments.extend(probe.sys_path.iter().filter(installed).cloned());
         json!({
             "roots": [self.top],
             "foreign": self.foreign,
-            "exclude_foreign": [self.interpreter.probe.prefix],
+            "exclude_foreign": environments,
             "neutral": neutral,
             "memory_limit": self.memory_limit,
             "repr_limit": 2000,

@@ -1,4 +1,7 @@
 //! Every renderer on the same few runs.
 
+mod documents;
+mod page;
+mod reporter;
 mod stories;
 mod terminal;

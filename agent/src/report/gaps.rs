@@ -1,0 +1,102 @@
+//! What bounded a run, and what it left undone: a failed search says little without it.
+
+use crate::report::story::Story;
+use crate::report::wording::{duration, place_in_prose, plural};
+
+/// Functions named that no candidate edited.
+const FUNCTIONS: usize = 5;
+
+/// A limit, and how far the run was from it.
+pub struct Limit {
+    /// "300.2 s of 5 min".
+    pub text: String,
+    /// Whether it ended the search.
+    pub reached: bool,
+}
+
+/// The limits of a run.
+pub fn limits(story: &Story) -> Vec<Limit> {
+    let Some(start) = &story.start else {
+        return Vec::new();
+    };
+    let budget = &start.budget;
+    let seconds = story.seconds();
+    let runs = story
+        .end
+        .as_ref()
+        .map_or(story.executed(), |end| end.test_runs);
+    let allowed = if budget.seconds.is_finite() {
+        format!("of {}", duration(budget.seconds))
+    } else {
+        "(no limit)".to_owned()
+    };
+    vec![
+        Limit {
+            text: format!("wall clock: {} {allowed}", duration(seconds)),
+            reached: seconds >= budget.seconds,
+        },
+        Limit {
+            text: format!("test executions: {runs} of {}", budget.executions),
+            reached: runs >= budget.executions,
+        },
+    ]
+}
+
+/// What was left undone, a line each.
+pub fn not_tried(story: &Story) -> Vec<String> {
+    let mut gaps = Vec::new();
+    if let Some(planned) = planned(story)
+        && planned > story.executed()
+    {
+        let left = planned - story.executed();
+        let all = plural(planned as usize, "candidate");
+        gaps.push(format!("{left} of {all} that were planned"));
+    }
+    let untouched: Vec<_> = story
+        .functions
+        .iter()
+        .filter(|function| {
+            let key = (function.file.clone(), function.qualname.clone());
+            !story.tried_in.contains_key(&key)
+        })
+        .collect();
+    // Before the search starts, every function is untouched, which says nothing.
+    if !story.tried_in.is_empty() {
+        for function in untouched.iter().take(FUNCTIONS) {
+            let place = place_in_prose(
+                &function.qualname,
+                function.file.as_str(),
+                function.first_line,
+            );
+            gaps.push(format!(
+                "no candidate in {place}, suspiciousness {:.2}",
+                function.score
+            ));
+        }
+        if untouched.len() > FUNCTIONS {
+            let more = plural(untouched.len() - FUNCTIONS, "less suspicious function");
+            gaps.push(format!("no candidate in another {more}"));
+        }
+    }
+    if story.spectra.is_some_and(|spectra| spectra.partial) {
+        gaps.push(
+            "coverage of some passing tests: the recording reached its time limit".to_owned(),
+        );
+    }
+    gaps
+}
+
+/// Candidates that the planners had in all.
+fn planned(story: &Story) -> Option<u64> {
+    let announced = story
+        .planners
+        .iter()
+        .map(|(_, planned)| planned.map(|planned| planned as u64))
+        .sum::<Option<u64>>()
+        .filter(|_| !story.planners.is_empty());
+    story
+        .progress
+        .as_ref()
+        .and_then(|progress| progress.planned)
+        .or(announced)
+}
