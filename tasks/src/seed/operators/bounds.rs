@@ -118,7 +118,6 @@ fn looks_like_index(name: &str) -> bool {
     matches!(
         name,
         "i" | "j"
-            | "k"
             | "n"
             | "m"
             | "pos"

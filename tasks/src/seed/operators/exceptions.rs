@@ -36,7 +36,8 @@ pub fn propose<'a>(node: Node<'a>, site: &mut Site<'a>) {
             // A type of the project's own: another one that the file uses.
             None => site.exceptions().find(|other| *other != text),
         };
-        if let Some(other) = other {
+        let caught_already = names.iter().any(|name| Some(site.text(*name)) == other);
+        if let Some(other) = other.filter(|_| !caught_already) {
             site.replace(
                 "wrong-except",
                 *name,
@@ -86,7 +87,6 @@ mod tests {
                     "try:\n    f()\nexcept (KeyError, OwnError):\n    pass",
                     &[
                         "wrong-except: try:\n    f()\nexcept (IndexError, OwnError):\n    pass",
-                        "wrong-except: try:\n    f()\nexcept (KeyError, KeyError):\n    pass",
                         "wrong-except: try:\n    f()\nexcept KeyError:\n    pass",
                         "wrong-except: try:\n    f()\nexcept OwnError:\n    pass",
                     ],
