@@ -134,14 +134,7 @@ impl Repo {
     pub fn fix(&self) -> Call<'_> {
         let number = self.calls.fetch_add(1, Ordering::Relaxed);
         let call = Call::new(self, "fix", self.base.join(format!("run-{number}")));
-        call.python(Venv::Plain.python()).args([
-            "--baseline-runs",
-            "1",
-            "--max-time",
-            "60",
-            "--jobs",
-            "2",
-        ])
+        call.python(Venv::Plain.python())
     }
 
     /// Any verb, without arguments.

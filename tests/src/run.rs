@@ -29,6 +29,8 @@ pub struct Call<'r> {
     repo: &'r Repo,
     verb: String,
     run_dir: Utf8PathBuf,
+    /// Beside the repository; stdout and stderr go to files that are named after it.
+    log: Utf8PathBuf,
     folder: Option<Utf8PathBuf>,
     python: Option<Utf8PathBuf>,
     args: Vec<String>,
@@ -41,6 +43,7 @@ impl<'r> Call<'r> {
         Self {
             repo,
             verb: verb.to_owned(),
+            log: run_dir.clone(),
             run_dir,
             folder: None,
             python: None,
@@ -155,8 +158,8 @@ impl<'r> Call<'r> {
     /// Starts the program.
     pub fn start(self) -> Running<'r> {
         let before = State::read(self.repo);
-        let stdout = self.run_dir.with_extension("stdout");
-        let stderr = self.run_dir.with_extension("stderr");
+        let stdout = self.log.with_extension("stdout");
+        let stderr = self.log.with_extension("stderr");
         let mut command = self.command();
         command
             .stdout(fs::File::create(&stdout).unwrap())
