@@ -1,5 +1,6 @@
 //! `ndbg-agent`: fixes failing Python tests. The binary is a thin shell around this library.
 
+pub mod bench;
 pub mod cli;
 pub mod fix;
 pub mod outcome;

@@ -31,6 +31,7 @@ enum Verb {
     Fix(fix::FixArguments),
     Localize(localize::LocalizeArguments),
     Doctor(doctor::DoctorArguments),
+    Bench(crate::bench::BenchArguments),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -67,6 +68,7 @@ pub fn main() -> ExitCode {
         Verb::Fix(verb) => fix::run(verb, color),
         Verb::Localize(verb) => localize::run(verb, color),
         Verb::Doctor(verb) => doctor::run(verb),
+        Verb::Bench(verb) => crate::bench::run(verb),
     };
     match outcome {
         Ok(outcome) => ExitCode::from(outcome.exit_code()),

@@ -23,6 +23,8 @@ use crate::report::{Event, Level, Reporter};
 pub struct Baseline {
     /// Paths that pytest collects for the target, relative to the project; empty = all.
     pub paths: Vec<String>,
+    /// Exact node ids of the target when it is less than whole files; none = everything there.
+    pub select: Option<Vec<String>>,
     /// Further pytest arguments that the target needs (`--doctest-modules`).
     pub args: Vec<String>,
     /// Tests of the target that always failed.
@@ -76,6 +78,9 @@ pub fn establish(
         paths: unique_paths(targets),
         ..Baseline::default()
     };
+    if targets.iter().any(|t| t.inside.is_some()) {
+        select(session, targets, &mut baseline, budget)?;
+    }
     let mut outcomes: BTreeMap<String, Vec<TestOutcome>> = BTreeMap::new();
     let mut failures: BTreeMap<String, FailureRecord> = BTreeMap::new();
     let runs = runs.max(1);
@@ -185,6 +190,32 @@ fn unique_paths(targets: &[Target]) -> Vec<String> {
     paths
 }
 
+/// Collects, to learn which node ids a target inside a file means: running a whole large file for one
+/// test would cost more than everything else. A file that cannot be collected is left to the run.
+fn select(
+    session: &Session,
+    targets: &[Target],
+    baseline: &mut Baseline,
+    budget: &mut Budget,
+) -> Result<(), Stop> {
+    let request = Request {
+        args: vec!["--collect-only".into(), "-q".into()],
+        neutral: true,
+        deadline: budget.cap(Duration::from_secs(300)),
+        ..Request::run(baseline.paths.clone())
+    };
+    let results = session.harness.run(&request, &session.cancel)?;
+    budget.test_runs += 1;
+    if !results.collect_errors.is_empty() || !results.complete || results.all.is_empty() {
+        return Ok(());
+    }
+    baseline.prefix = prefix(&session.harness, &results);
+    check_collected(targets, baseline, &results)?;
+    let held = |id: &&String| targets.iter().any(|t| t.holds(id, &baseline.prefix));
+    baseline.select = Some(results.all.iter().filter(held).cloned().collect());
+    Ok(())
+}
+
 /// One run of the target with the project's own options.
 fn target_run(
     session: &Session,
@@ -194,6 +225,7 @@ fn target_run(
 ) -> Result<RunResults, Stop> {
     let request = |args: &[String]| Request {
         args: args.to_vec(),
+        select: baseline.select.clone(),
         deadline: budget.cap(Duration::from_secs(600)),
         ..Request::run(baseline.paths.clone())
     };
@@ -329,26 +361,34 @@ pub fn record_spectra(
 ) -> Result<(), Stop> {
     let started = budget.elapsed();
     let mut partial = false;
-    let run = |paths: Vec<String>, args: Vec<String>, soft: Duration| {
-        let request = Request {
-            mode: Mode::Spectrum,
-            neutral: true,
-            args,
-            soft_limit: Some(soft),
-            deadline: soft + Duration::from_secs(30),
-            ..Request::run(paths)
+    let run =
+        |paths: Vec<String>, args: Vec<String>, select: Option<Vec<String>>, soft: Duration| {
+            let request = Request {
+                mode: Mode::Spectrum,
+                select,
+                neutral: true,
+                args,
+                soft_limit: Some(soft),
+                deadline: soft + Duration::from_secs(5),
+                ..Request::run(paths)
+            };
+            session.harness.run(&request, &session.cancel)
         };
-        session.harness.run(&request, &session.cancel)
-    };
     let soft = budget.cap(Duration::from_secs(120));
-    let target = run(baseline.paths.clone(), baseline.args.clone(), soft)?;
+    let target = run(
+        baseline.paths.clone(),
+        baseline.args.clone(),
+        baseline.select.clone(),
+        soft,
+    )?;
     budget.test_runs += 1;
     partial |= target.stopped || target.exit == Exit::TimedOut;
     absorb(baseline, &target);
     if !baseline.paths.is_empty() {
         budget.check()?;
-        let soft = budget.cap((budget.left() / 5).min(Duration::from_secs(60)));
-        let all = run(Vec::new(), Vec::new(), soft)?;
+        // Other tests only sharpen the ranking: they must not eat the budget.
+        let soft = budget.cap((budget.left() / 8).min(Duration::from_secs(30)));
+        let all = run(Vec::new(), Vec::new(), None, soft)?;
         budget.test_runs += 1;
         let cut = all.stopped || all.exit == Exit::TimedOut || !all.complete;
         partial |= cut;

@@ -158,6 +158,7 @@ fn run_steps(
         budget.check()?;
         let request = Request {
             args: baseline.args.clone(),
+            select: baseline.select.clone(),
             deadline: limit(baseline.run_seconds),
             ..Request::run(baseline.paths.clone())
         };

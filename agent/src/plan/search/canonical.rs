@@ -56,6 +56,13 @@ impl Canonical {
         Some(hasher.finish())
     }
 
+    /// The fingerprint of a whole file.
+    #[cfg(test)]
+    pub fn of_file(&mut self, syntax: &Syntax) -> Option<u64> {
+        let text = syntax.file().text();
+        self.parse(syntax, &(0..text.len()), text)
+    }
+
     fn parse(&mut self, syntax: &Syntax, region: &Range<usize>, edited: &str) -> Option<u64> {
         let text = syntax.file().text();
         let line = text[..region.start]
@@ -162,7 +169,8 @@ fn hash(node: Node<'_>, source: &str, hasher: &mut DefaultHasher) {
             text.to_ascii_lowercase().hash(hasher);
         }
         "string_end" => 1_u8.hash(hasher),
-        "string_content" => source[node.byte_range()].hash(hasher),
+        // Their text has parts without a node.
+        "string_content" | "format_specifier" => source[node.byte_range()].hash(hasher),
         kind => {
             // A parenthesised tuple is the same as a bare one.
             let tuple = matches!(kind, "tuple" | "expression_list");

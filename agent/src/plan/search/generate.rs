@@ -9,7 +9,7 @@ use tree_sitter::{Node, TreeCursor};
 use super::layout::is_docstring;
 use super::names::{Binding, FileIndex, bindings, returned};
 use super::operators::{OPERATORS, Operator};
-use super::precedence;
+use super::precedence::{self, Level};
 use super::proposals::{Draft, Place, Proposals};
 use super::site::{Recorded, Scope, Seen, Site, Step, Unit};
 use super::types::{NameTypes, Types, infer};
@@ -421,6 +421,7 @@ impl<'w> Walker<'w> {
         if let Some(body) = node.child_by_field_name("body") {
             collect_seen(body, self.index.syntax, &env, false, &mut seen);
         }
+        derive(&mut seen);
         scope.seen = seen;
         scope.returns = returns;
         scope
@@ -568,6 +569,7 @@ fn collect_seen(
                 at: node.start_byte(),
                 names,
                 assigned: store,
+                derived: false,
             });
         }
     }
@@ -599,6 +601,84 @@ fn collect_seen(
             return;
         }
     }
+}
+
+/// Adds the counterparts of what was seen: quotient and remainder, head and tail.
+fn derive(seen: &mut Vec<Seen>) {
+    let mut more: Vec<Seen> = Vec::new();
+    for found in seen.iter() {
+        let mut offer = |text: String, kind: &'static str, level: Level, types: Types| {
+            let known = seen.iter().chain(&more).any(|s| s.text == text);
+            if !known {
+                more.push(Seen {
+                    text,
+                    kind,
+                    level,
+                    types,
+                    at: found.at,
+                    names: found.names.clone(),
+                    assigned: false,
+                    derived: true,
+                });
+            }
+        };
+        match found.kind {
+            "binary_operator" => {
+                if let Some((a, b)) = found.text.split_once(" // ") {
+                    offer(
+                        format!("{a} % {b}"),
+                        "binary_operator",
+                        Level::Times,
+                        Types::INT,
+                    );
+                } else if let Some((a, b)) = found.text.split_once(" % ")
+                    && !found.types.meets(Types::STR)
+                {
+                    offer(
+                        format!("{a} // {b}"),
+                        "binary_operator",
+                        Level::Times,
+                        Types::INT,
+                    );
+                }
+            }
+            "subscript" => {
+                if let Some(base) = found.text.strip_suffix("[1:]") {
+                    offer(
+                        format!("{base}[0]"),
+                        "subscript",
+                        Level::Atom,
+                        Types::UNKNOWN,
+                    );
+                } else if let Some(base) = found.text.strip_suffix("[0]") {
+                    offer(
+                        format!("{base}[1:]"),
+                        "subscript",
+                        Level::Atom,
+                        Types::UNKNOWN,
+                    );
+                    offer(format!("{base}[-1]"), "subscript", Level::Atom, found.types);
+                } else if let Some(base) = found.text.strip_suffix("[:-1]") {
+                    offer(
+                        format!("{base}[-1]"),
+                        "subscript",
+                        Level::Atom,
+                        Types::UNKNOWN,
+                    );
+                } else if let Some(base) = found.text.strip_suffix("[-1]") {
+                    offer(
+                        format!("{base}[:-1]"),
+                        "subscript",
+                        Level::Atom,
+                        Types::UNKNOWN,
+                    );
+                    offer(format!("{base}[0]"), "subscript", Level::Atom, found.types);
+                }
+            }
+            _ => {}
+        }
+    }
+    seen.append(&mut more);
 }
 
 fn identifiers(node: Node<'_>, syntax: &Syntax, out: &mut Vec<String>) {
@@ -647,7 +727,11 @@ fn stores(kind: &str, field: Option<&str>, store: bool) -> bool {
         | ("as_pattern", Some("alias"))
         | ("parameters", _) => true,
         (
-            "pattern_list" | "tuple_pattern" | "list_pattern" | "list_splat_pattern"
+            "pattern_list"
+            | "tuple_pattern"
+            | "list_pattern"
+            | "list_splat_pattern"
+            | "dictionary_splat_pattern"
             | "as_pattern_target",
             _,
         ) => store,

@@ -39,6 +39,11 @@ fn line_end(text: &str, offset: usize) -> usize {
         .map_or(text.len(), |i| offset + i)
 }
 
+/// Where the code of a node ends. A compound statement's node may reach into the line ending.
+pub fn code_end(syntax: &Syntax, node: Node<'_>) -> usize {
+    node.start_byte() + syntax.text(node).trim_end().len()
+}
+
 fn past_ending(text: &str, offset: usize) -> usize {
     let rest = &text[offset..];
     offset
@@ -67,8 +72,9 @@ pub fn own_lines(syntax: &Syntax, node: Node<'_>) -> Option<Range<usize>> {
     indentation(syntax, node)?;
     let text = syntax.file().text();
     let start = line_start(text, node.start_byte());
-    let end = line_end(text, node.end_byte());
-    let rest = text[node.end_byte()..end].trim_start_matches([' ', '\t']);
+    let code = code_end(syntax, node);
+    let end = line_end(text, code);
+    let rest = text[code..end].trim_start_matches([' ', '\t']);
     (rest.is_empty() || rest.starts_with('#')).then(|| start..past_ending(text, end))
 }
 
@@ -119,10 +125,10 @@ pub fn insert_after(syntax: &Syntax, node: Node<'_>, lines: &[Line<'_>]) -> Opti
     if let (Some(indent), Some(_)) = (indentation(syntax, node), own_lines(syntax, node)) {
         let eol = syntax.file().line_ending();
         let rendered = render(indent, step(syntax, node), lines).join(eol);
-        let end = line_end(text, node.end_byte());
+        let end = line_end(text, code_end(syntax, node));
         return Some(Change::new(end..end, format!("{eol}{rendered}")));
     }
-    let end = node.end_byte();
+    let end = code_end(syntax, node);
     inline(node, lines).map(|text| Change::new(end..end, format!("; {text}")))
 }
 
@@ -152,8 +158,48 @@ pub fn alone(node: Node<'_>) -> bool {
 pub fn remove(syntax: &Syntax, node: Node<'_>) -> Change {
     match own_lines(syntax, node) {
         Some(lines) if !alone(node) => Change::new(lines, ""),
-        _ => Change::new(node.byte_range(), "pass"),
+        _ => Change::new(node.start_byte()..code_end(syntax, node), "pass"),
     }
+}
+
+/// The statement's text re-indented from its own indentation to `indent`, without the first
+/// line's indentation; `None` where a string spans lines, whose content would change.
+pub fn reindented(syntax: &Syntax, node: Node<'_>, indent: &str) -> Option<String> {
+    let own = indentation(syntax, node)?;
+    if has_long_string(node) {
+        return None;
+    }
+    let text = syntax.text(node).trim_end();
+    let mut out = String::with_capacity(text.len() + 16);
+    for (i, line) in text.split_inclusive('\n').enumerate() {
+        if i == 0 {
+            out.push_str(line);
+        } else if let Some(rest) = line.strip_prefix(own) {
+            out.push_str(indent);
+            out.push_str(rest);
+        } else if line.trim().is_empty() {
+            out.push_str(line);
+        } else {
+            return None;
+        }
+    }
+    Some(out)
+}
+
+fn has_long_string(node: Node<'_>) -> bool {
+    if node.kind() == "string" {
+        return node.start_position().row != node.end_position().row;
+    }
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor).any(has_long_string)
+}
+
+/// Whether nothing behind a statement runs.
+pub fn leaves(node: Node<'_>) -> bool {
+    matches!(
+        node.kind(),
+        "return_statement" | "raise_statement" | "break_statement" | "continue_statement"
+    )
 }
 
 /// The statements of a block, comments left out.

@@ -25,6 +25,9 @@ fn visit(node: Node<'_>, source: &str, around: Around) -> bool {
         "print_statement" | "exec_statement" => return false,
         "return_statement" if !around.function => return false,
         "yield" if !around.function || around.comprehension => return false,
+        "yield" if around.asynchronous && node.child(1).is_some_and(|c| c.kind() == "from") => {
+            return false;
+        }
         "await" if !around.asynchronous => return false,
         "break_statement" | "continue_statement" if !around.looped => return false,
         "nonlocal_statement" if !around.function => return false,

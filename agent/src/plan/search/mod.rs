@@ -1,10 +1,10 @@
 //! The search planner: edit operators over the syntax tree, ordered by suspiciousness, prior and
 //! type fit. Needs no key and no network.
 //!
-//! [`generate`] walks the suspicious statements and lets each operator of [`operators`] look at
+//! `generate` walks the suspicious statements and lets each operator of `operators` look at
 //! each node; what they propose is scored and sorted. Candidates are materialised, parsed and
 //! deduplicated by their syntax only when they are asked for. When all single edits are through,
-//! [`pairs`] combines edits of one function, led by the results so far.
+//! `pairs` combines edits of one function, led by the results so far.
 
 // Tables of weights read best with one case a line, equal or not.
 #![allow(clippy::match_same_arms)]
@@ -14,7 +14,7 @@ mod generate;
 mod layout;
 mod legal;
 mod names;
-pub mod operators;
+mod operators;
 mod pairs;
 mod precedence;
 mod proposals;
@@ -32,6 +32,11 @@ use self::operators::OPERATORS;
 use self::pairs::{Pairs, Verdict};
 use self::proposals::Draft;
 use super::{Candidate, Facts, Feedback, PlanError, Planner, Screened};
+
+/// Name, rationale and prior of every operator, for reports and documentation.
+pub fn catalogue() -> impl Iterator<Item = (&'static str, &'static str, f64)> {
+    OPERATORS.iter().map(|o| (o.name, o.rationale, o.prior))
+}
 
 /// Limits of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]

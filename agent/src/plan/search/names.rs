@@ -434,9 +434,34 @@ pub fn bindings<'a>(node: Node<'a>, index: &FileIndex<'a>, outer: &[Binding]) ->
             {
                 binding.types = *types;
             }
+            if binding.types.unknown() {
+                binding.types = conventional(&binding.name);
+            }
         }
     }
     scope.own
+}
+
+/// What names mean by convention, where nothing else is known.
+fn conventional(name: &str) -> Types {
+    let last = name.rsplit('_').next().unwrap_or(name);
+    let first = name.split('_').next().unwrap_or(name);
+    if matches!(first, "is" | "has" | "should" | "can") && name != first {
+        return Types::BOOL;
+    }
+    match last {
+        "i" | "j" | "k" | "n" | "m" | "idx" | "index" | "count" | "size" | "length" | "width"
+        | "height" | "depth" | "total" | "amount" | "limit" | "number" | "num" | "step"
+        | "offset" | "start" | "end" | "stop" | "position" | "pos" | "lo" | "hi" | "low"
+        | "high" | "age" | "year" | "price" | "rate" | "score" | "weight" => {
+            Types::INT.or(Types::FLOAT)
+        }
+        "name" | "text" | "line" | "word" | "char" | "letter" | "title" | "prefix" | "suffix"
+        | "message" | "string" => Types::STR,
+        "items" | "values" | "numbers" | "words" | "lines" | "xs" | "ys" | "rows" | "names"
+        | "nums" | "arr" | "lst" | "results" | "elements" => Types::LIST,
+        _ => Types::UNKNOWN,
+    }
 }
 
 struct Partial<'b, 'a> {
@@ -791,6 +816,15 @@ fn usages<'a>(node: Node<'a>, syntax: &'a Syntax, out: &mut BTreeMap<&'a str, Ty
                     }
                 }
                 _ => {}
+            }
+        }
+        // Weak: methods of texts and containers say more, and narrow this down no further.
+        "attribute" => {
+            let called = node.parent().is_some_and(|p| {
+                p.kind() == "call" && p.child_by_field_name("function") == Some(node)
+            });
+            if !called {
+                learn(node.child_by_field_name("object"), Types::OBJECT);
             }
         }
         "subscript" => learn(

@@ -6,6 +6,7 @@ use std::ops::Range;
 use ndbg_tools::source::syntax::Syntax;
 use tree_sitter::Node;
 
+use super::layout::{self, Change};
 use super::names::{Binding, Callee, Class, FileIndex, Origin};
 use super::precedence::{self, Level, fitted};
 use super::types::{NameTypes, Types, infer, infer_elements};
@@ -36,6 +37,8 @@ pub struct Seen {
     pub names: Vec<String>,
     /// Whether some occurrence is assigned to.
     pub assigned: bool,
+    /// Whether it does not occur itself but completes one that does: `n % 10` beside `n // 10`.
+    pub derived: bool,
 }
 
 /// A function, or the module level, with what is known about its names.
@@ -408,6 +411,54 @@ impl<'a> Site<'a> {
             .function
             .and_then(|f| f.child_by_field_name("name"))
             .map(|n| self.text(n))
+    }
+
+    /// Text of the function's body, the whole file at module level.
+    pub fn function_text(&self) -> &'a str {
+        self.unit
+            .scope
+            .function
+            .and_then(|f| f.child_by_field_name("body"))
+            .map_or(self.source(), |b| self.text(b))
+    }
+
+    /// Whether the node is part of a parameter's default.
+    pub fn is_default(&self) -> bool {
+        self.ancestors().any(|s| s.node.kind() == "parameters")
+    }
+
+    /// Whether the node is a statement of a function beside which another one can stand.
+    pub fn is_simple_place(&self) -> bool {
+        self.is_statement()
+            && self.unit.scope.function.is_some()
+            && self.kind().ends_with("_statement")
+            && !matches!(self.kind(), "global_statement" | "nonlocal_statement")
+    }
+
+    /// Whether the statement is the last one of its block.
+    pub fn is_last_in_block(&self) -> bool {
+        let mut next = self.node.next_named_sibling();
+        while let Some(comment) = next.filter(Node::is_extra) {
+            next = comment.next_named_sibling();
+        }
+        next.is_none()
+    }
+
+    /// Where a new line can go beside the statement: in front of it, and behind it when it is the
+    /// last one of its block. The weight says how much the place suits.
+    pub fn insertions(&self, line: &str) -> Vec<(Change, f64)> {
+        let mut out = Vec::new();
+        let lines = [(0, line)];
+        if let Some(change) = layout::insert_before(self.syntax(), self.node, &lines) {
+            out.push((change, 1.0));
+        }
+        if self.is_last_in_block()
+            && !layout::leaves(self.node)
+            && let Some(change) = layout::insert_after(self.syntax(), self.node, &lines)
+        {
+            out.push((change, 1.0));
+        }
+        out
     }
 
     /// The statement's block.

@@ -1,1 +1,5 @@
 //! Tests of the planner as a whole.
+
+mod fuzz;
+mod ordering;
+mod slips;

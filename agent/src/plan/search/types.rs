@@ -315,10 +315,13 @@ fn binary(operator: &str, left: Types, right: Types) -> Types {
             }
         }
         _ if left.within(Types::NUMBER) => {
-            if left.meets(Types::FLOAT) || right.meets(Types::FLOAT) {
+            let whole = Types::INT.or(Types::BOOL);
+            if left.within(Types::FLOAT) || right.within(Types::FLOAT) {
                 Types::FLOAT
-            } else {
+            } else if left.within(whole) && right.within(whole) {
                 Types::INT
+            } else {
+                Types::INT.or(Types::FLOAT)
             }
         }
         _ => left,

@@ -66,11 +66,19 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
         if listing || types.unknown() {
             let sequence = name.types.may_be(Types::SEQUENCE);
             if sequence {
-                out.replace(site.node, site.fitted(&format!("{n} + {behind}"), Level::Plus), fit);
+                out.replace(
+                    site.node,
+                    site.fitted(&format!("{n} + {behind}"), Level::Plus),
+                    fit,
+                );
             }
         }
         if name.types.may_be(Types::NUMBER.or(Types::SEQUENCE)) {
-            out.replace(site.node, site.fitted(&format!("{plus} + {n}"), Level::Plus), fit);
+            out.replace(
+                site.node,
+                site.fitted(&format!("{plus} + {n}"), Level::Plus),
+                fit,
+            );
         }
         if !listing && names_number {
             out.replace(
@@ -105,13 +113,41 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
     if !listing {
         let power = site.operand(site.node, Level::Await);
         let fit = slot * if numeric { 0.6 } else { 0.35 };
-        out.replace(site.node, site.fitted(&format!("{power} ** 2"), Level::Power), fit);
-        out.replace(site.node, site.fitted(&format!("2 * {times}"), Level::Times), fit * 0.7);
-        out.replace(site.node, site.fitted(&format!("{times} // 2"), Level::Times), fit * 0.6);
-        out.replace(site.node, site.fitted(&format!("{times} / 100"), Level::Times), fit * 0.25);
-        out.replace(site.node, site.fitted(&format!("{times} * 100"), Level::Times), fit * 0.2);
-        out.replace(site.node, site.fitted(&format!("1 - {times}"), Level::Plus), fit * 0.35);
-        out.replace(site.node, site.fitted(&format!("1 + {plus}"), Level::Plus), fit * 0.3);
+        out.replace(
+            site.node,
+            site.fitted(&format!("{power} ** 2"), Level::Power),
+            fit,
+        );
+        out.replace(
+            site.node,
+            site.fitted(&format!("2 * {times}"), Level::Times),
+            fit * 0.7,
+        );
+        out.replace(
+            site.node,
+            site.fitted(&format!("{times} // 2"), Level::Times),
+            fit * 0.6,
+        );
+        out.replace(
+            site.node,
+            site.fitted(&format!("{times} / 100"), Level::Times),
+            fit * 0.25,
+        );
+        out.replace(
+            site.node,
+            site.fitted(&format!("{times} * 100"), Level::Times),
+            fit * 0.2,
+        );
+        out.replace(
+            site.node,
+            site.fitted(&format!("1 - {times}"), Level::Plus),
+            fit * 0.35,
+        );
+        out.replace(
+            site.node,
+            site.fitted(&format!("1 + {plus}"), Level::Plus),
+            fit * 0.3,
+        );
     }
 }
 

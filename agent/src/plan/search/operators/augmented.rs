@@ -54,7 +54,11 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
             let known = left.kind() != "identifier"
                 || site.names().any(|n| n.text == site.text(left) && n.bound);
             let known = if known { 1.0 } else { 0.15 };
-            let number = if types.may_be(Types::NUMBER) { 1.0 } else { 0.2 };
+            let number = if types.may_be(Types::NUMBER) {
+                1.0
+            } else {
+                0.2
+            };
             let looped = if site.unit.loops > 0 { 1.0 } else { 0.6 };
             if types.may_be(Types::NUMBER.or(Types::SEQUENCE)) {
                 out.replace(sign, "+=", 0.9 * known * looped);

@@ -128,8 +128,14 @@ fn at_start(site: &Site<'_>, out: &mut Proposals) {
 fn before_statement(site: &Site<'_>, out: &mut Proposals) {
     if matches!(
         site.kind(),
-        "function_definition" | "class_definition" | "global_statement" | "nonlocal_statement"
-            | "elif_clause" | "except_clause" | "case_clause" | "pass_statement"
+        "function_definition"
+            | "class_definition"
+            | "global_statement"
+            | "nonlocal_statement"
+            | "elif_clause"
+            | "except_clause"
+            | "case_clause"
+            | "pass_statement"
     ) {
         return;
     }
@@ -138,7 +144,10 @@ fn before_statement(site: &Site<'_>, out: &mut Proposals) {
     let results = results(site);
     for name in site.names().filter(|n| n.bound && n.only_in.is_none()) {
         if !used.contains(&name.text.as_str())
-            || matches!(name.origin, Origin::Definition | Origin::Import | Origin::Module)
+            || matches!(
+                name.origin,
+                Origin::Definition | Origin::Import | Origin::Module
+            )
             || Some(&name.text) == site.unit.scope.receiver.as_ref()
         {
             continue;

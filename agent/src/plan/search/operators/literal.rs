@@ -29,7 +29,13 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
                 ("[]", 0.1),
                 ("''", 0.1),
             ],
-            "1" => &[("0", 1.0), ("-1", 0.6), ("2", 0.6), ("None", 0.2), ("10", 0.1)],
+            "1" => &[
+                ("0", 1.0),
+                ("-1", 0.6),
+                ("2", 0.6),
+                ("None", 0.2),
+                ("10", 0.1),
+            ],
             "2" => &[("1", 0.8), ("3", 0.6), ("0", 0.5), ("10", 0.15)],
             _ => &[("0", 0.3), ("1", 0.4), ("-1", 0.2), ("None", 0.1)],
         },
@@ -61,7 +67,9 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
         "dictionary" if site.node.named_child_count() == 0 => {
             &[("[]", 0.4), ("None", 0.4), ("set()", 0.5)]
         }
-        "tuple" if site.node.named_child_count() == 0 => &[("[]", 0.4), ("None", 0.4), ("((),)", 0.1)],
+        "tuple" if site.node.named_child_count() == 0 => {
+            &[("[]", 0.4), ("None", 0.4), ("((),)", 0.1)]
+        }
         "call" if site.own() == "set()" => &[("[]", 0.5), ("{}", 0.5), ("None", 0.3)],
         _ => return,
     };
@@ -76,6 +84,12 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
         }
         return;
     }
+    if site.kind() == "integer"
+        && let Ok(value) = site.own().parse::<i64>()
+        && value > 2
+    {
+        scaled(site, value, out);
+    }
     let delicate = site.in_format();
     for (text, fit) in alternatives {
         if *text == site.own() || (delicate && text.contains('\'')) {
@@ -84,10 +98,60 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
         let container = text.starts_with(['[', '{', '(', 's', '\'', 'N']);
         let scalar = matches!(site.kind(), "integer" | "float");
         // `x < []` and `x + None` are never meant.
-        if container && scalar && matches!(site.parent_kind(), "comparison_operator" | "binary_operator" | "subscript" | "slice" | "augmented_assignment") {
+        if container
+            && scalar
+            && matches!(
+                site.parent_kind(),
+                "comparison_operator"
+                    | "binary_operator"
+                    | "subscript"
+                    | "slice"
+                    | "augmented_assignment"
+            )
+        {
             continue;
         }
         out.replace(site.node, *text, *fit);
+    }
+}
+
+/// A digit too few or too many, and the usual factors.
+fn scaled(site: &Site<'_>, value: i64, out: &mut Proposals) {
+    let mut offer = |new: i64, fit: f64| {
+        if new != value && new > 0 {
+            out.replace(site.node, new.to_string(), fit);
+        }
+    };
+    offer(value.saturating_mul(10), 0.5);
+    if value % 10 == 0 {
+        offer(value / 10, 0.5);
+    }
+    if value % 2 == 0 {
+        offer(value / 2, 0.3);
+    }
+    offer(value.saturating_mul(2), 0.3);
+    for (known, others) in [
+        (60, &[3600, 24, 100][..]),
+        (24, &[60, 12, 7]),
+        (12, &[24, 10]),
+        (7, &[24, 5]),
+        (1000, &[1024, 100]),
+        (1024, &[1000]),
+        (100, &[1000, 10, 60]),
+        (3600, &[60, 86400]),
+        (365, &[366, 360]),
+        (360, &[365, 180]),
+        (180, &[360]),
+        (26, &[25]),
+        (8, &[16]),
+        (16, &[8, 10]),
+        (10, &[2, 16]),
+    ] {
+        if known == value {
+            for other in others {
+                offer(*other, 0.5);
+            }
+        }
     }
 }
 

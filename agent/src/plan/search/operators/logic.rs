@@ -19,7 +19,11 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
     match site.kind() {
         "boolean_operator" => {
             if let Some(operator) = site.field("operator") {
-                let new = if operator.kind() == "and" { "or" } else { "and" };
+                let new = if operator.kind() == "and" {
+                    "or"
+                } else {
+                    "and"
+                };
                 out.replace(operator, new, 1.0);
             }
         }
@@ -35,10 +39,16 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
         "comparison_operator" => comparison(site, out),
         "not_operator" => {
             if let Some(argument) = site.field("argument")
-                && site
-                    .types(argument)
-                    .may_be(Types::NONE.or(Types::NUMBER).or(Types::STR).or(Types::OBJECT))
-                && matches!(argument.kind(), "identifier" | "attribute" | "call" | "subscript")
+                && site.types(argument).may_be(
+                    Types::NONE
+                        .or(Types::NUMBER)
+                        .or(Types::STR)
+                        .or(Types::OBJECT),
+                )
+                && matches!(
+                    argument.kind(),
+                    "identifier" | "attribute" | "call" | "subscript"
+                )
             {
                 let text = format!("{} is None", site.text(argument));
                 out.replace(site.node, site.fitted(&text, Level::Compare), 0.6);
@@ -97,7 +107,10 @@ fn comparison(site: &Site<'_>, out: &mut Proposals) {
         match operator.kind() {
             "is" | "==" => out.replace(
                 site.node,
-                site.fitted(&format!("not {}", site.operand(left, Level::Not)), Level::Not),
+                site.fitted(
+                    &format!("not {}", site.operand(left, Level::Not)),
+                    Level::Not,
+                ),
                 0.7,
             ),
             _ => out.replace(site.node, site.fitted(text, Level::Atom), 0.6),

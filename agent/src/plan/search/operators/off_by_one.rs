@@ -53,9 +53,21 @@ fn slot(site: &Site<'_>) -> Option<f64> {
     let parent = site.parent()?;
     if matches!(
         site.kind(),
-        "string" | "list" | "tuple" | "dictionary" | "none" | "true" | "false" | "float"
-            | "parenthesized_expression" | "comparison_operator" | "boolean_operator"
-            | "not_operator" | "lambda" | "set" | "list_comprehension"
+        "string"
+            | "list"
+            | "tuple"
+            | "dictionary"
+            | "none"
+            | "true"
+            | "false"
+            | "float"
+            | "parenthesized_expression"
+            | "comparison_operator"
+            | "boolean_operator"
+            | "not_operator"
+            | "lambda"
+            | "set"
+            | "list_comprehension"
     ) {
         return None;
     }

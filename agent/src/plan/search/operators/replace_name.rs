@@ -28,7 +28,9 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
         return;
     }
     let expected = site.types(site.node);
-    let constant = own.chars().all(|c| c.is_uppercase() || c == '_' || c.is_numeric());
+    let constant = own
+        .chars()
+        .all(|c| c.is_uppercase() || c == '_' || c.is_numeric());
     for name in site.names() {
         if name.text == own || name.text == "_" {
             continue;

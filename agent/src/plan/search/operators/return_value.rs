@@ -28,7 +28,11 @@ fn returned(site: &Site<'_>, out: &mut Proposals) {
     let expected = site.unit.scope.returns;
     let Some(value) = site.node.named_child(0).filter(|n| !n.is_extra()) else {
         for name in site.locals() {
-            out.replace(site.node, format!("return {}", name.text), 0.8 * name.fit(expected));
+            out.replace(
+                site.node,
+                format!("return {}", name.text),
+                0.8 * name.fit(expected),
+            );
         }
         out.replace(site.node, "return False", 0.2);
         out.replace(site.node, "return []", 0.2);
@@ -60,7 +64,10 @@ fn returned(site: &Site<'_>, out: &mut Proposals) {
         }
     }
     if site.types(value).may_be(Types::NUMBER)
-        && !matches!(value.kind(), "unary_operator" | "true" | "false" | "none" | "list" | "string")
+        && !matches!(
+            value.kind(),
+            "unary_operator" | "true" | "false" | "none" | "list" | "string"
+        )
     {
         let text = format!("-{}", site.operand(value, Level::Unary));
         out.replace(value, text, 0.35);
@@ -84,7 +91,9 @@ fn missing_return(site: &Site<'_>, out: &mut Proposals) {
     let start = value.start_byte();
     match value.kind() {
         "call" => {
-            let own = site.callee(value).is_some_and(|c| !c.returns.within(Types::NONE));
+            let own = site
+                .callee(value)
+                .is_some_and(|c| !c.returns.within(Types::NONE));
             let types = site.types(value);
             let fit = if types.within(Types::NONE) {
                 0.08
@@ -100,8 +109,13 @@ fn missing_return(site: &Site<'_>, out: &mut Proposals) {
                 out.range(start..right.start_byte(), "return ", 0.3);
             }
         }
-        "identifier" | "attribute" | "binary_operator" | "comparison_operator"
-        | "conditional_expression" | "list_comprehension" | "subscript" => {
+        "identifier"
+        | "attribute"
+        | "binary_operator"
+        | "comparison_operator"
+        | "conditional_expression"
+        | "list_comprehension"
+        | "subscript" => {
             out.range(start..start, "return ", 1.0);
         }
         _ => {}
@@ -141,9 +155,17 @@ fn missing_at_end(site: &Site<'_>, out: &mut Proposals) {
         if !local {
             continue;
         }
-        let fit = if receiver { 0.4 } else { 0.9 * name.types.fit(expected) };
+        let fit = if receiver {
+            0.4
+        } else {
+            0.9 * name.types.fit(expected)
+        };
         out.change(
-            layout::insert_after(site.syntax(), last, &[(0, &format!("return {}", name.text))]),
+            layout::insert_after(
+                site.syntax(),
+                last,
+                &[(0, &format!("return {}", name.text))],
+            ),
             fit,
             "the result is not returned",
         );

@@ -38,7 +38,9 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
                     }
                     let far = 1.0 / (j - i) as f64;
                     if keyword(a.kind()) {
-                        let value = |n: tree_sitter::Node<'_>| n.child_by_field_name("value").map(|v| v.byte_range());
+                        let value = |n: tree_sitter::Node<'_>| {
+                            n.child_by_field_name("value").map(|v| v.byte_range())
+                        };
                         if let (Some(x), Some(y)) = (value(*a), value(*b)) {
                             let text = format!(
                                 "{}{}{}",
@@ -89,9 +91,11 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
 }
 
 fn operands(site: &Site<'_>, out: &mut Proposals) {
-    let (Some(left), Some(right), Some(operator)) =
-        (site.field("left"), site.field("right"), site.field("operator"))
-    else {
+    let (Some(left), Some(right), Some(operator)) = (
+        site.field("left"),
+        site.field("right"),
+        site.field("operator"),
+    ) else {
         return;
     };
     let sort = operator.kind();
@@ -117,7 +121,11 @@ fn operands(site: &Site<'_>, out: &mut Proposals) {
         fitted(
             site.text(left),
             precedence::of(left),
-            if level == Level::Plus { Level::Times } else { Level::Unary }
+            if level == Level::Plus {
+                Level::Times
+            } else {
+                Level::Unary
+            }
         )
     );
     out.replace(site.node, text, fit);
