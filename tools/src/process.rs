@@ -448,12 +448,22 @@ fn signal_group(child: &Child, kill: bool) {
 #[cfg(not(unix))]
 fn signal_group(_child: &Child, _kill: bool) {}
 
-/// Kills every process whose environment carries `mark`, until none is left (a few rounds: a stray
+/// Kills what a run that was killed itself left behind: the children of a process that had the
+/// number `owner`. Only for numbers that no process has now.
+pub(crate) fn kill_children_of_dead(owner: u32) {
+    kill_carriers(format!("{MARK}={owner}-").as_bytes());
+}
+
+/// Kills every process whose environment carries `mark`.
+fn kill_marked(mark: &str) {
+    kill_carriers(format!("{MARK}={mark}\0").as_bytes());
+}
+
+/// Kills every process whose environment holds `needle`, until none is left (a few rounds: a stray
 /// may be forking).
 #[cfg(target_os = "linux")]
-fn kill_marked(mark: &str) {
+fn kill_carriers(needle: &[u8]) {
     use rustix::process::{Pid, Signal, kill_process};
-    let needle = format!("{MARK}={mark}\0").into_bytes();
     for _ in 0..5 {
         let mut found = false;
         let Ok(entries) = std::fs::read_dir("/proc") else {
@@ -484,7 +494,7 @@ fn kill_marked(mark: &str) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn kill_marked(_mark: &str) {}
+fn kill_carriers(_needle: &[u8]) {}
 
 #[cfg(unix)]
 fn exit_of(status: ExitStatus) -> Exit {

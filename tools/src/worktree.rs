@@ -13,6 +13,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::cancel::Cancel;
 use crate::git;
+use crate::process;
 use crate::project::{Base, Project, ProjectError, STEP};
 
 const PREFIX: &str = "ndbg-agent-";
@@ -127,6 +128,9 @@ fn sweep(parent: &Utf8Path) {
         };
         // A recycled pid has another start time.
         if start_time(pid).is_none() || start_time(pid) != owner["started"].as_u64() {
+            if start_time(pid).is_none() {
+                process::kill_children_of_dead(pid);
+            }
             remove_tree(entry.path());
             if let Some(repository) = owner["repository"].as_str() {
                 prune(Utf8Path::new(repository));

@@ -266,7 +266,8 @@ fn target_run(
         )
         .hint("an editable install points there; use `--install`, or an environment without it"));
     }
-    if nothing && !results.complete && !matches!(results.exit, Exit::Code(0 | 5)) {
+    // Code 0 is no success either: the code under test may have ended the process.
+    if nothing && !results.complete {
         let message = format!("pytest ended with {} before any test ran", results.exit);
         return Err(Stop::new(Outcome::Environment, message).hint(last_lines(&results)));
     }

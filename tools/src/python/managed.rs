@@ -87,12 +87,16 @@ pub fn environment(
     if !ready.exists() {
         let _ = fs::remove_dir_all(&folder);
         say(&format!("making an environment with pytest in `{folder}`"));
+        // pip does not always clean up behind itself.
+        let tmp = tempfile::tempdir_in(&home).map_err(|e| failed(home.as_str(), e.to_string()))?;
         let step = |spec: Spec, what: &str| -> Result<(), EnvironmentError> {
-            let done =
-                process::run(&spec.deadline(INSTALL_LIMIT), cancel).map_err(|e| match e {
-                    ProcessError::Cancelled => EnvironmentError::Cancelled,
-                    other => failed(what, other.to_string()),
-                })?;
+            let spec = spec
+                .env("TMPDIR", tmp.path().to_string_lossy())
+                .deadline(INSTALL_LIMIT);
+            let done = process::run(&spec, cancel).map_err(|e| match e {
+                ProcessError::Cancelled => EnvironmentError::Cancelled,
+                other => failed(what, other.to_string()),
+            })?;
             if done.exit.success() {
                 Ok(())
             } else {

@@ -134,6 +134,8 @@ pub struct TestResult {
     pub seconds: f64,
     /// The first failure.
     pub failure: Option<FailureRecord>,
+    /// Whether its tear-down was reported: without it the process ended in the middle of the test.
+    ended: bool,
 }
 
 /// A failure as the plugin reports it; also of a collector.
@@ -251,6 +253,26 @@ pub struct RunResults {
 }
 
 impl RunResults {
+    /// Makes a failure of every test in whose middle the process ended: a set-up that passed is no
+    /// test that passed.
+    fn fail_unended(&mut self) {
+        let message = format!(
+            "the process ended in the middle of the test ({})",
+            self.exit
+        );
+        let unended = self.tests.values_mut().filter(|test| !test.ended);
+        for test in unended.filter(|test| test.outcome != TestOutcome::Failed) {
+            test.outcome = TestOutcome::Failed;
+            test.failure = Some(FailureRecord {
+                exc: Some(ExceptionRecord {
+                    kind: "Crash".into(),
+                    message: message.clone(),
+                }),
+                ..FailureRecord::default()
+            });
+        }
+    }
+
     /// Numbers of passed, failed and skipped tests; collectors that failed count as failed.
     pub fn counts(&self) -> (usize, usize, usize) {
         let count = |outcome| self.tests.values().filter(|t| t.outcome == outcome).count();
@@ -417,6 +439,9 @@ impl Harness {
                 Exit::Code(code) => finish_code(&bytes, &token) == Some(i64::from(code)),
                 _ => false,
             };
+        if !parsed.complete {
+            parsed.fail_unended();
+        }
         Ok(parsed)
     }
 
@@ -519,7 +544,9 @@ fn merge_report(tests: &mut BTreeMap<String, TestResult>, record: Json) {
         outcome: TestOutcome::Passed,
         seconds: 0.0,
         failure: None,
+        ended: false,
     });
+    test.ended |= record["when"] == "teardown";
     test.seconds += record["duration"].as_f64().unwrap_or(0.0);
     if failed {
         test.outcome = TestOutcome::Failed;

@@ -1,5 +1,6 @@
 //! The syntax tree of a Python file and an index of its functions and statements.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -145,7 +146,22 @@ pub fn parse_text(text: &str) -> Option<Tree> {
     parser
         .set_language(&tree_sitter_python::LANGUAGE.into())
         .ok()?;
-    parser.parse(text, None)
+    parser.parse(as_python_reads(text).as_ref(), None)
+}
+
+/// The text with a line feed in place of every lone carriage return: to Python it ends a line, to
+/// the grammar it is white space. Offsets stay the same.
+fn as_python_reads(text: &str) -> Cow<'_, str> {
+    if !text.contains('\r') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        let lone = c == '\r' && characters.peek() != Some(&'\n');
+        out.push(if lone { '\n' } else { c });
+    }
+    Cow::Owned(out)
 }
 
 /// Whether a node kind is a statement.
@@ -294,6 +310,14 @@ def outer(a, b=1):
         assert_eq!(statement.kind, "if_statement");
         assert_eq!(&SOURCE[statement.span.clone()], "if self.items:");
         assert_eq!(syntax.function_at_line(16), Some(2));
+    }
+
+    #[test]
+    fn a_lone_carriage_return_ends_a_line() {
+        let syntax = parse("def f():\r    a = 1 # one\r\n    return a\r");
+        assert!(!syntax.has_errors());
+        let lines: Vec<_> = syntax.statements().iter().map(|s| s.first_line).collect();
+        assert_eq!(lines, [1, 2, 3]);
     }
 
     #[test]

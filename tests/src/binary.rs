@@ -1,0 +1,61 @@
+//! The program under test.
+
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::Value as Json;
+
+/// Path of the program, built by this very cargo with the profile of the running test.
+///
+/// Cargo builds a program for the integration tests of its own package only, so it has to be asked;
+/// where everything is fresh that takes a fraction of a second. `NDBG_AGENT_BIN` names another
+/// program to test.
+pub fn path() -> &'static Utf8Path {
+    static PATH: OnceLock<Utf8PathBuf> = OnceLock::new();
+    PATH.get_or_init(|| std::env::var("NDBG_AGENT_BIN").map_or_else(|_| build(), Utf8PathBuf::from))
+}
+
+/// Cargo's target folder, in which this test lies.
+pub fn target_folder() -> Utf8PathBuf {
+    let test = test_executable();
+    let marked = test
+        .ancestors()
+        .find(|folder| folder.join("CACHEDIR.TAG").exists());
+    marked
+        .or_else(|| test.ancestors().nth(3))
+        .expect("tests lie in the target folder")
+        .to_owned()
+}
+
+fn test_executable() -> Utf8PathBuf {
+    let test = std::env::current_exe().unwrap();
+    Utf8PathBuf::from_path_buf(test).expect("the target folder's path is UTF-8")
+}
+
+fn build() -> Utf8PathBuf {
+    let test = test_executable();
+    let folder = test.parent().and_then(Utf8Path::parent).unwrap();
+    let profile = match folder.file_name().unwrap() {
+        "debug" => "dev",
+        other => other,
+    };
+    let mut command = Command::new(env!("CARGO"));
+    command
+        .args(["build", "--package=ndbg-agent", "--bin=ndbg-agent"])
+        .args(["--message-format=json-render-diagnostics", "--profile"])
+        .args([profile, "--target-dir", target_folder().as_str()])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stderr(Stdio::inherit());
+    let triple = folder.parent().and_then(Utf8Path::file_name).unwrap();
+    if folder.parent() != Some(target_folder().as_path()) {
+        command.args(["--target", triple]);
+    }
+    let done = command.output().expect("cargo runs");
+    assert!(done.status.success(), "the program does not build");
+    done.stdout
+        .split(|&byte| byte == b'\n')
+        .filter_map(|line| serde_json::from_slice::<Json>(line).ok())
+        .find_map(|message| message["executable"].as_str().map(Utf8PathBuf::from))
+        .expect("cargo names the program that it built")
+}
