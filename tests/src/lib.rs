@@ -81,9 +81,9 @@ pub fn skip(why: &str) {
     let _ = writeln!(std::io::stderr(), "skipped {name}: {why}");
 }
 
-/// Waits until `condition` holds; fails the test when it does not within half a minute.
+/// Waits until `condition` holds; fails the test when it does not within a minute.
 pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
-    let until = Instant::now() + Duration::from_secs(30);
+    let until = Instant::now() + Duration::from_secs(60);
     while !condition() {
         assert!(Instant::now() < until, "waited in vain for {what}");
         std::thread::sleep(Duration::from_millis(10));

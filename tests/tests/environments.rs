@@ -119,31 +119,34 @@ fn a_run_directory_that_cannot_be_written_is_said_before_anything_runs() {
 }
 
 #[test]
-fn a_full_disk_costs_the_artefacts_and_not_the_patch() {
+fn a_full_or_read_only_disk_costs_the_artefacts_and_not_the_patch() {
     let repo = Repo::buggy();
     let full = repo.outside("full");
     std::fs::create_dir(&full).unwrap();
     // A file system of eight pages in a mount namespace that goes away with the process.
-    let mount = format!("mount -t tmpfs -o size=32k tmpfs {full} && exec \"$@\"");
-    let wrapper = [
-        "unshare",
-        "--user",
-        "--map-root-user",
-        "--mount",
-        "sh",
-        "-c",
-        &mount,
-        "sh",
-    ];
-    let can = Command::new(wrapper[0])
-        .args(&wrapper[1..])
+    let mount = format!("mount -t tmpfs -o \"$0\" tmpfs {full} && exec \"$@\"");
+    let wrapper = |options: &str| {
+        let words = [
+            "unshare",
+            "--user",
+            "--map-root-user",
+            "--mount",
+            "sh",
+            "-c",
+        ];
+        let words = words.into_iter().chain([mount.as_str(), options]);
+        words.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let small = wrapper("size=32k");
+    let can = Command::new(&small[0])
+        .args(&small[1..])
         .arg("true")
         .output();
     if !can.is_ok_and(|done| done.status.success()) {
         skip("no tmpfs can be mounted");
         return;
     }
-    let call = repo.fix().run_dir(full.join("run")).through(wrapper);
+    let call = repo.fix().run_dir(full.join("run")).through(small);
     let done = call.command().output().unwrap();
     let stderr = String::from_utf8_lossy(&done.stderr);
     assert!(!stderr.contains("panicked"), "{stderr}");
@@ -152,6 +155,15 @@ fn a_full_disk_costs_the_artefacts_and_not_the_patch() {
     assert!(
         diff.contains("+        result += price"),
         "{diff}\n{stderr}"
+    );
+
+    let call = repo.fix().run_dir(full.join("run")).through(wrapper("ro"));
+    let done = call.command().output().unwrap();
+    let stderr = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(4), "{stderr}");
+    assert!(
+        stderr.contains("cannot write to the run directory"),
+        "{stderr}"
     );
 }
 

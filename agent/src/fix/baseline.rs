@@ -83,6 +83,9 @@ pub fn establish(
     }
     let mut outcomes: BTreeMap<String, Vec<TestOutcome>> = BTreeMap::new();
     let mut failures: BTreeMap<String, FailureRecord> = BTreeMap::new();
+    // Whether later runs ran nothing new: `--lf` and its like leave out what passed before. What is
+    // left out has not varied.
+    let mut narrowing = true;
     let runs = runs.max(1);
     for run in 1..=runs {
         budget.check()?;
@@ -111,6 +114,7 @@ pub fn establish(
                 continue;
             }
             *baseline.seconds.entry(id.clone()).or_default() = test.seconds;
+            narrowing &= run == 1 || outcomes.contains_key(&id);
             outcomes.entry(id.clone()).or_default().push(test.outcome);
             if let Some(failure) = test.failure {
                 failures.insert(id, failure);
@@ -129,10 +133,11 @@ pub fn establish(
     for (id, seen) in &outcomes {
         baseline.collected.insert(id.clone());
         let failed = seen.iter().filter(|o| **o == TestOutcome::Failed).count();
-        if failed == runs {
+        let ran = if narrowing { seen.len() } else { runs };
+        if failed == ran {
             let record = failures.get(id).cloned().unwrap_or_default();
             baseline.failing.push(failure(&session.harness, id, record));
-        } else if failed > 0 || seen.len() < runs {
+        } else if failed > 0 || seen.len() < ran {
             baseline.flaky.push(id.clone());
         } else if seen.iter().all(|o| *o == TestOutcome::Passed) {
             baseline.target_passing.insert(id.clone());

@@ -395,7 +395,7 @@ impl Harness {
         static COUNTER: AtomicU64 = AtomicU64::new(0);
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
         let results = self.tmp.join(format!("results-{number}.jsonl"));
-        let token = format!("{:x}-{number:x}", std::process::id());
+        let token = new_token();
         let mut config = self.config(request.neutral);
         let mode = match &request.mode {
             Mode::Run => "run",
@@ -520,6 +520,13 @@ impl Harness {
         }
         out
     }
+}
+
+/// A token that the code under test cannot guess.
+fn new_token() -> String {
+    use std::hash::{BuildHasher as _, RandomState};
+    let random = RandomState::new();
+    format!("{:016x}{:016x}", random.hash_one(0), random.hash_one(1))
 }
 
 /// Whole records that carry the token; a line cut off by a killed process is no record.
