@@ -24,6 +24,7 @@ DEFAULTS = {
     "repr_limit": 2000,
     "output_limit": 4000,
     "max_hits": 4,
+    "calls_only": False,
     "time_limit": None,
     "stage": "collected",
     "jobs": 1,

@@ -37,6 +37,8 @@ class ValueRecorder:
         self._roots = roots
         self._ranges = {roots.name(name): ranges for name, ranges in settings.trace.items()}
         self._max_hits = max(1, settings.max_hits)
+        # Arguments and results alone: what a function does, not how.
+        self.calls_only = settings.calls_only
         self._emit = emit
         self._note = note
         self._known = {}
@@ -188,7 +190,8 @@ class _FrameTracer:
         try:
             if event == "line":
                 self._exception = None
-                self._recorder.line(self._file, frame)
+                if not self._recorder.calls_only:
+                    self._recorder.line(self._file, frame)
             elif event == "exception":
                 self._exception = argument[0]
             elif event == "return":

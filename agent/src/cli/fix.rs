@@ -64,7 +64,7 @@ pub struct FixArguments {
     #[arg(long, help_heading = "Search")]
     cold: bool,
     /// Further candidates to screen after the first plausible one
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Search")]
+    #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Search")]
     alternatives: u64,
 }
 

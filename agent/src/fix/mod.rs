@@ -1,6 +1,7 @@
 //! The fix loop: baseline, localise, plan, screen, verify, report.
 
 pub mod baseline;
+mod behaviour;
 pub mod budget;
 mod cold;
 mod combine;

@@ -169,6 +169,11 @@ impl<'a> Screener<'a> {
         &self.must
     }
 
+    /// Passing tests run when all of those pass.
+    pub fn keep(&self) -> &[String] {
+        &self.keep
+    }
+
     /// Candidates that can be taken on now.
     pub fn room(&self) -> usize {
         // One job waits behind each running one, so that the runner never idles.

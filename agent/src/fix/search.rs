@@ -8,6 +8,7 @@ use camino::Utf8PathBuf;
 use ndbg_tools::source::SourceFile;
 
 use super::baseline::Baseline;
+use super::behaviour::Behaviour;
 use super::budget::Budget;
 use super::combine::Combiner;
 use super::localize::Localization;
@@ -24,6 +25,9 @@ use crate::report::{Event, Level, Reporter};
 const BATCH: usize = 32;
 /// Time between progress events.
 const PROGRESS: Duration = Duration::from_millis(250);
+/// Plausible candidates whose behaviour is compared, and the time for it.
+const COMPARED: usize = 8;
+const COMPARING: Duration = Duration::from_secs(15);
 /// Suspicious functions whose passing tests are run with every near fix.
 const COVERED: usize = 8;
 
@@ -90,6 +94,7 @@ pub fn search(
         best: None,
         rejected: 0,
         next_combined: 1 << 32,
+        keep: screener.keep().to_vec(),
     };
     let begun = Instant::now();
     let (mut last_progress, mut announced) = (Instant::now(), false);
@@ -162,6 +167,8 @@ struct State {
     best: Option<(usize, String)>,
     rejected: usize,
     next_combined: u64,
+    /// Passing tests that are run with every near fix.
+    keep: Vec<String>,
 }
 
 impl State {
@@ -253,6 +260,9 @@ fn settle(
     state.stop_at = None;
     let mut plausible = std::mem::take(&mut state.plausible);
     plausible.sort_by(|a, b| b.score.total_cmp(&a.score));
+    if plausible.len() > 1 {
+        prefer(context, state, budget, &mut plausible)?;
+    }
     for candidate in plausible {
         let changes = verify::changes(&candidate, context.files)
             .map_err(|error| Stop::new(Outcome::NotFixed, error))?;
@@ -288,6 +298,61 @@ fn settle(
         );
     }
     Ok(None)
+}
+
+/// Orders plausible candidates: score, divided by the number of functions whose behaviour they change
+/// in tests that passed before.
+fn prefer(
+    context: &Context<'_>,
+    state: &mut State,
+    budget: &mut Budget,
+    plausible: &mut [Candidate],
+) -> Result<(), Stop> {
+    let Context {
+        session,
+        baseline,
+        found,
+        files,
+        reporter,
+        ..
+    } = context;
+    let until = Instant::now() + COMPARING.min(budget.left() / 4);
+    let limit = Duration::from_secs_f64(baseline.run_seconds * 4.0 + 5.0);
+    let sources: Vec<Utf8PathBuf> = found.files.keys().cloned().collect();
+    let record = |changes: &[Change]| {
+        Behaviour::record(session, baseline, &state.keep, &sources, changes, limit)
+    };
+    let base = record(&[])?;
+    budget.test_runs += 1;
+    let mut ranked: Vec<(f64, usize)> = Vec::new();
+    let compared = plausible.len().min(COMPARED);
+    for (index, candidate) in plausible.iter().enumerate() {
+        budget.check()?;
+        let mut weight = candidate.score;
+        if index < COMPARED && Instant::now() < until {
+            let changes = verify::changes(candidate, files)
+                .map_err(|error| Stop::new(Outcome::NotFixed, error))?;
+            let functions = base.changed(&record(&changes)?);
+            budget.test_runs += 1;
+            weight /= 1.0 + functions as f64;
+        } else {
+            // Not looked at: behind everything that was.
+            weight *= 1e-3;
+        }
+        ranked.push((weight, index));
+    }
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let order: Vec<Candidate> = ranked
+        .iter()
+        .map(|(_, index)| plausible[*index].clone())
+        .collect();
+    plausible.clone_from_slice(&order);
+    let text = format!(
+        "{} patches pass the failing tests; {compared} compared by what they change in passing tests",
+        order.len()
+    );
+    note(reporter, Level::Info, text, None);
+    Ok(())
 }
 
 fn not_found(state: &State, budget: &Budget, limit: Option<String>) -> Ended {

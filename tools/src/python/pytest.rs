@@ -75,6 +75,8 @@ pub enum Mode {
     Spectrum,
     /// Values of locals in the functions named, by file relative to the project and line ranges.
     Values(BTreeMap<Utf8PathBuf, Vec<(usize, usize)>>),
+    /// Arguments and results of every call of a function in the files named, relative to the project.
+    Calls(Vec<Utf8PathBuf>),
 }
 
 /// One run.
@@ -217,6 +219,19 @@ pub struct ValueRecord {
     pub locals: Json,
 }
 
+/// A call: what went in and what came out.
+#[derive(Debug, Clone)]
+pub struct CallRecord {
+    /// Test.
+    pub test: String,
+    /// File relative to the project.
+    pub file: Utf8PathBuf,
+    /// Function name.
+    pub function: String,
+    /// Arguments, result and exception, as the recorder writes them.
+    pub text: String,
+}
+
 /// Everything a run said.
 #[derive(Debug, Clone)]
 pub struct RunResults {
@@ -236,6 +251,8 @@ pub struct RunResults {
     pub coverage: Vec<(String, BTreeMap<Utf8PathBuf, Vec<usize>>)>,
     /// Recorded values.
     pub values: Vec<ValueRecord>,
+    /// Recorded calls, in order of their returns.
+    pub calls: Vec<CallRecord>,
     /// Modules imported from the user's own checkout.
     pub foreign: Vec<String>,
     /// What the plugin wants said.
@@ -408,6 +425,20 @@ impl Harness {
                 config["trace"] = json!(trace);
                 "values"
             }
+            Mode::Calls(files) => {
+                let trace: BTreeMap<String, [(usize, usize); 1]> = files
+                    .iter()
+                    .map(|file| {
+                        (
+                            self.folder.join(file).into_string(),
+                            [(0, usize::MAX >> 12)],
+                        )
+                    })
+                    .collect();
+                config["trace"] = json!(trace);
+                config["calls_only"] = json!(true);
+                "values"
+            }
         };
         config["mode"] = json!(mode);
         config["results"] = json!(results);
@@ -455,6 +486,7 @@ impl Harness {
             collect_errors: Vec::new(),
             coverage: Vec::new(),
             values: Vec::new(),
+            calls: Vec::new(),
             foreign: Vec::new(),
             notes: Vec::new(),
             stopped: false,
@@ -498,6 +530,19 @@ impl Harness {
                             file,
                             line: record["line"].as_u64().unwrap_or(0) as usize,
                             locals: record["locals"].clone(),
+                        });
+                    }
+                }
+                "ret" => {
+                    if let Some(file) = record["file"].as_str().and_then(|f| self.relative(f)) {
+                        out.calls.push(CallRecord {
+                            test: text(&record["id"]),
+                            file,
+                            function: text(&record["func"]),
+                            text: format!(
+                                "{} {} {}",
+                                record["args"], record["value"], record["exc"]
+                            ),
                         });
                     }
                 }

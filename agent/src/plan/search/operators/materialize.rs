@@ -76,7 +76,7 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
         }
         for (reader, fit) in [("list", 1.0), ("tuple", 0.3)] {
             let line = format!("{name} = {reader}({name})");
-            let change = layout::insert_before(site.syntax(), site.node, &[(0, &line)]);
+            let change = site.insert_before(site.node, &[(0, &line)]);
             out.change(change, fit, "what is read twice must be a sequence");
         }
     }

@@ -25,10 +25,12 @@ mod drop_operand;
 mod exception_type;
 mod extremes;
 mod fallback;
+mod falsy_value;
 mod format;
 mod grouping;
 mod guard;
 mod in_place;
+mod index_bound;
 mod insert_assignment;
 mod insert_call;
 mod iterable;
@@ -61,6 +63,7 @@ mod rounding;
 mod scope_declaration;
 mod slice;
 mod sort_key;
+mod stale_attribute;
 mod strengthen;
 mod string_literal;
 mod swap;
@@ -94,6 +97,9 @@ pub struct Operator {
 /// All operators.
 pub const OPERATORS: &[Operator] = &[
     materialize::OPERATOR,
+    falsy_value::OPERATOR,
+    stale_attribute::OPERATOR,
+    index_bound::OPERATOR,
     comparison::OPERATOR,
     off_by_one::OPERATOR,
     replace_name::OPERATOR,

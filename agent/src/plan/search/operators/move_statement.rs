@@ -52,6 +52,19 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
         fit
     };
     out.swap(site.source(), site.node, next, fit);
+    // The statement behind the next one comes first.
+    if let Some(third) = following(next).filter(|t| !compound(*t))
+        && layout::own_lines(site.syntax(), third).is_some()
+        && !leaves(third)
+    {
+        let gap = &site.source()[site.node.end_byte()..next.start_byte()];
+        let kept = &site.source()[site.node.start_byte()..next.end_byte()];
+        out.range(
+            site.node.start_byte()..third.end_byte(),
+            format!("{}{gap}{kept}", site.text(third)),
+            fit * 0.6,
+        );
+    }
     if let Some(after) = following(next) {
         let text = format!(
             "{}{}",

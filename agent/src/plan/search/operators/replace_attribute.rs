@@ -65,6 +65,15 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
     }
     // Attributes of other objects: what the file's classes have, else what the file mentions.
     let mut offered = 0;
+    // What the function says of the same object elsewhere is what it has in mind.
+    let nearby = |name: &str| {
+        let written = format!("{}.{name}", site.text(object));
+        if site.function_text().contains(&written) {
+            1.3
+        } else {
+            1.0
+        }
+    };
     for class in &index.classes {
         if !class.attributes.contains_key(own) {
             continue;
@@ -73,7 +82,7 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
             if name != own {
                 let known = class.attributes[own];
                 let fit = types.fit(known) * (0.6 + 0.4 * similarity(own, name));
-                out.replace(attribute, name.as_str(), fit);
+                out.replace(attribute, name.as_str(), fit * nearby(name));
                 offered += 1;
             }
         }
@@ -82,7 +91,8 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
         let alike = similarity(own, name);
         if name != own && (alike > 0.3 || offered == 0) && !name.starts_with("__") {
             let common = (*uses as f64 / 4.0).min(1.0);
-            out.replace(attribute, name.as_str(), 0.3 + 0.4 * alike + 0.1 * common);
+            let fit = 0.3 + 0.4 * alike + 0.1 * common;
+            out.replace(attribute, name.as_str(), fit * nearby(name));
         }
     }
     if !site.store {

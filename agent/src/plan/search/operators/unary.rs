@@ -33,6 +33,15 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
         ("comparison_operator", _) => 0.3,
         _ => return,
     };
+    // Descending and ascending parts of one key: a part without its sign stands out.
+    let signed = site.parent_kind() == "tuple"
+        && site.parent().is_some_and(|tuple| {
+            let mut cursor = tuple.walk();
+            tuple
+                .named_children(&mut cursor)
+                .any(|part| part.kind() == "unary_operator")
+        });
+    let slot = if signed { 1.6 } else { slot };
     let types = site.types(site.node);
     if !types.may_be(Types::INT.or(Types::FLOAT)) || site.own() == "0" {
         return;
