@@ -16,7 +16,6 @@ limit=${LIMIT:-60}
 
 # Pure Python, with their tests in the source distribution.
 packages="
-boltons==26.2.0
 cachetools==8.0.2
 humanize==4.17.0
 inflection==0.5.1
@@ -24,6 +23,7 @@ isodate==0.7.2
 tabulate==0.10.0
 toolz==1.2.0
 xmltodict==1.0.4
+boltons==26.2.0
 "
 
 mkdir -p "$folder/sdist" "$folder/src" "$folder/results"

@@ -7,6 +7,7 @@ use camino::Utf8PathBuf;
 use clap::{Args, Subcommand};
 use ndbg_tools::Cancel;
 
+use super::ranks::{self, RanksRun};
 use super::screening::{self, ScreeningRun};
 use super::seed::{self, SeedRun};
 use super::tasks::{self, TasksRun};
@@ -25,6 +26,30 @@ enum BenchVerb {
     Tasks(TasksArguments),
     Seed(SeedArguments),
     Screening(ScreeningArguments),
+    Ranks(RanksArguments),
+}
+
+/// Show where the reference patch stands among the candidates
+///
+/// Runs no candidate. A bug has many right fixes, so the rank is an upper bound; `-` means that the
+/// very text of the reference is not among the single edits.
+#[derive(Debug, Args)]
+struct RanksArguments {
+    /// Folder of tasks
+    #[arg(long, value_name = "DIR", default_value = "tasks/examples")]
+    tasks: Utf8PathBuf,
+    /// Only the task of this name; may be repeated
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+    /// Interpreter, or folder of a virtual environment, that runs the tests
+    #[arg(long, value_name = "PATH")]
+    python: Option<Utf8PathBuf>,
+    /// Candidates looked at per task
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    limit: usize,
+    /// Candidates printed per task
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    show: usize,
 }
 
 /// Measure screening: candidates per second, warm and one process each
@@ -155,6 +180,16 @@ pub fn run(arguments: BenchArguments) -> anyhow::Result<Outcome> {
                 name: verb.name,
             };
             seed::run(&settings, &cancel)
+        }
+        BenchVerb::Ranks(verb) => {
+            let settings = RanksRun {
+                tasks: verb.tasks,
+                only: verb.only,
+                python: verb.python,
+                limit: verb.limit,
+                show: verb.show,
+            };
+            ranks::run(&settings, &cancel)
         }
         BenchVerb::Screening(verb) => {
             let project = ProjectSettings {

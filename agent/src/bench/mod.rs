@@ -4,6 +4,7 @@ mod arguments;
 mod interpreter;
 mod log;
 mod measure;
+mod ranks;
 mod record;
 mod screening;
 mod seed;

@@ -237,7 +237,7 @@ fn attempt(
 }
 
 /// The second recording pass, and everything that a planner may know.
-fn gather(
+pub(crate) fn gather(
     session: &Session,
     baseline: &Baseline,
     found: &Localization,

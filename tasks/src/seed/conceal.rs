@@ -53,7 +53,7 @@ pub fn conceal(
         }
     }
     for (file, functions) in cuts {
-        let left = cut_out(top, Utf8Path::new(file), &functions, &mut out.files);
+        let left = cut_out(top, Utf8Path::new(file), &functions, all, &mut out.files);
         for function in left {
             let prefix = format!("{file}::{function}");
             let ids = tests.iter().filter(|id| function_of(id) == prefix);
@@ -78,11 +78,12 @@ fn deselect(id: &str) -> String {
 }
 
 /// Puts `pass` in the place of functions, named as in node ids. Returns those that are not defined
-/// exactly once in the file.
+/// exactly once in the file, or that other classes of the file inherit.
 fn cut_out<'a>(
     top: &Utf8Path,
     file: &Utf8Path,
     functions: &BTreeSet<&'a str>,
+    all: &BTreeSet<String>,
     out: &mut BTreeMap<Utf8PathBuf, Vec<u8>>,
 ) -> Vec<&'a str> {
     let syntax = fs::read(top.join(file))
@@ -101,10 +102,25 @@ fn cut_out<'a>(
             .iter()
             .filter(|known| known.qualname == qualname)
             .collect();
+        let inherited = || {
+            let name = function.rsplit("::").next().unwrap_or(function);
+            all.iter().map(|id| function_of(id)).any(|other| {
+                other.split_once("::").is_some_and(|(at, inside)| {
+                    at == file.as_str()
+                        && !functions.contains(inside)
+                        && inside.rsplit("::").next() == Some(name)
+                        && !defines(&syntax, inside)
+                })
+            })
+        };
         let [only] = found.as_slice() else {
             left.push(*function);
             continue;
         };
+        if inherited() {
+            left.push(*function);
+            continue;
+        }
         // Decorators belong to the function.
         let node = syntax
             .root()
@@ -122,6 +138,15 @@ fn cut_out<'a>(
         }
         _ => functions.iter().copied().collect(),
     }
+}
+
+/// Whether a test function, named as in node ids, is written in the file.
+fn defines(syntax: &Syntax, function: &str) -> bool {
+    let qualname = function.replace("::", ".");
+    syntax
+        .functions()
+        .iter()
+        .any(|known| known.qualname == qualname)
 }
 
 #[cfg(test)]
@@ -173,14 +198,19 @@ def test_three_more():
 
     #[test]
     fn whole_functions_are_cut_out_with_their_decorators() {
-        let hidden = hide(&["TestA::test_one", "test_two[1]", "test_two[2]"], true);
-        assert!(hidden.args.is_empty() && hidden.also.is_empty());
+        let both = ["TestA::test_one", "TestB::test_one"];
+        let hidden = hide(&[&both[..], &["test_two[1]", "test_two[2]"]].concat(), true);
+        assert_eq!(hidden.args, ["--deselect=t.py::TestB::test_one"]);
         assert!(text(&hidden).contains("class TestA:\n    pass\n\nclass TestB"));
         assert!(!text(&hidden).contains("parametrize") && text(&hidden).contains("test_three"));
     }
 
     #[test]
     fn parameters_and_inherited_tests_are_deselected() {
+        // `TestB` would lose its test, too.
+        let base = hide(&["TestA::test_one"], true);
+        assert_eq!(base.args, ["--deselect=t.py::TestA::test_one"]);
+        assert!(base.files.is_empty() && base.also.is_empty());
         let hidden = hide(&["TestB::test_one", "test_two[1]"], true);
         assert!(hidden.files.is_empty());
         assert_eq!(

@@ -308,7 +308,12 @@ impl Seeder<'_> {
                 return Ok(None);
             }
         };
-        let split = split(&tests, random);
+        let hideable = |group: &[String]| {
+            let group = group.iter().cloned().collect();
+            let how = conceal(self.tree.top(), &group, &self.baseline.collected, true);
+            how.also.is_empty()
+        };
+        let split = split(&tests, random, hideable);
         let Some((split, hidden)) = self.settle(file.path(), &mutant, split, &tests, hangs)? else {
             self.report.unstable += 1;
             return Ok(None);

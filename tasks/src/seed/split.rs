@@ -20,8 +20,13 @@ pub struct Split {
 }
 
 /// Splits the catching tests in halves by test function, the larger one visible. A single function
-/// is split by its parameters; a single test stays visible.
-pub fn split(catching: &[String], random: &mut Random) -> Split {
+/// is split by its parameters; a single test stays visible, and so do those of which `hideable` says
+/// that they cannot go away alone.
+pub fn split(
+    catching: &[String],
+    random: &mut Random,
+    hideable: impl Fn(&[String]) -> bool,
+) -> Split {
     let mut functions: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for id in catching {
         functions
@@ -34,7 +39,15 @@ pub fn split(catching: &[String], random: &mut Random) -> Split {
         groups = only.iter().map(|id| vec![id.clone()]).collect();
     }
     random.shuffle(&mut groups);
-    let hidden = groups.split_off(groups.len().div_ceil(2));
+    let half = groups.len() / 2;
+    let mut hidden = Vec::new();
+    groups.retain(|group| {
+        let hide = hidden.len() < half && hideable(group);
+        if hide {
+            hidden.push(group.clone());
+        }
+        !hide
+    });
     let sorted = |groups: Vec<Vec<String>>| {
         let mut ids = groups.concat();
         ids.sort();
@@ -52,7 +65,7 @@ mod tests {
 
     fn halves(ids: &[&str]) -> (usize, usize) {
         let ids: Vec<String> = ids.iter().map(|id| (*id).to_owned()).collect();
-        let split = split(&ids, &mut Random::new(1, ""));
+        let split = split(&ids, &mut Random::new(1, ""), |_| true);
         let mut all = [split.visible.clone(), split.hidden.clone()].concat();
         all.sort();
         assert_eq!(all, ids);
@@ -63,6 +76,13 @@ mod tests {
     fn parameters_belong_to_their_function() {
         assert_eq!(function_of("t.py::test_a[x::y[0]]"), "t.py::test_a");
         assert_eq!(function_of("t[1].py::T::test_a"), "t[1].py::T::test_a");
+    }
+
+    #[test]
+    fn what_cannot_be_hidden_stays_visible() {
+        let ids = ["t::a", "t::b", "t::c", "t::d"].map(str::to_owned);
+        let split = split(&ids, &mut Random::new(1, ""), |group| group[0] > ids[1]);
+        assert_eq!(split.hidden, ["t::c", "t::d"]);
     }
 
     #[test]

@@ -66,6 +66,7 @@ pub struct Syntax {
     tree: Tree,
     functions: Arc<[Function]>,
     statements: Arc<[Statement]>,
+    line_ending: &'static str,
 }
 
 impl Syntax {
@@ -82,6 +83,7 @@ impl Syntax {
         index.visit(tree.root_node(), "", None, None);
         let (functions, statements) = (index.functions.into(), index.statements.into());
         Ok(Self {
+            line_ending: file.line_ending(),
             file,
             tree,
             functions,
@@ -92,6 +94,11 @@ impl Syntax {
     /// The file parsed.
     pub fn file(&self) -> &SourceFile {
         &self.file
+    }
+
+    /// [`SourceFile::line_ending`], counted once.
+    pub fn line_ending(&self) -> &'static str {
+        self.line_ending
     }
 
     /// Root of the tree.

@@ -138,12 +138,11 @@ impl<'w> Walker<'w> {
                     let recorded = Recorded::at(self.facts, self.path, line, around.scope);
                     let unit = Unit::new(
                         self.index,
-                        node,
+                        path,
                         around.scope,
                         &recorded,
                         suspicion,
                         around.loops,
-                        path.len(),
                     );
                     let around = Around {
                         unit: Some(&unit),
@@ -217,15 +216,7 @@ impl<'w> Walker<'w> {
         };
         let scope = Scope::of(self.index, node, path, around.scope);
         let recorded = Recorded::at(self.facts, self.path, first, &scope);
-        let unit = Unit::new(
-            self.index,
-            node,
-            &scope,
-            &recorded,
-            suspicion * 0.9,
-            0,
-            path.len(),
-        );
+        let unit = Unit::new(self.index, path, &scope, &recorded, suspicion * 0.9, 0);
         let inner = Around {
             scope: &scope,
             unit: Some(&unit),

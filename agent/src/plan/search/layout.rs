@@ -78,10 +78,10 @@ pub fn own_lines(syntax: &Syntax, node: Node<'_>) -> Option<Range<usize>> {
     (rest.is_empty() || rest.starts_with('#')).then(|| start..past_ending(text, end))
 }
 
-/// One step of indentation below `node`: what its block adds, else what the file uses.
-pub fn step<'a>(syntax: &'a Syntax, node: Node<'_>) -> &'a str {
-    let mut up = Some(node);
-    while let Some(at) = up {
+/// One step of indentation at the end of `path`: what the closest block adds to its owner's
+/// indentation, else four spaces.
+pub fn step<'a>(syntax: &'a Syntax, path: impl DoubleEndedIterator<Item = Node<'a>>) -> &'a str {
+    for at in path.rev() {
         let body = at
             .child_by_field_name("body")
             .or_else(|| at.child_by_field_name("consequence"));
@@ -93,7 +93,6 @@ pub fn step<'a>(syntax: &'a Syntax, node: Node<'_>) -> &'a str {
         {
             return &inner[outer.len()..];
         }
-        up = at.parent();
     }
     "    "
 }
@@ -107,11 +106,16 @@ fn render(indent: &str, step: &str, lines: &[Line<'_>]) -> Vec<String> {
 
 /// Inserts lines in front of a statement; a single simple line also goes in front of a statement
 /// that shares its line with others.
-pub fn insert_before(syntax: &Syntax, node: Node<'_>, lines: &[Line<'_>]) -> Option<Change> {
+pub fn insert_before(
+    syntax: &Syntax,
+    node: Node<'_>,
+    step: &str,
+    lines: &[Line<'_>],
+) -> Option<Change> {
     let start = node.start_byte();
     if let Some(indent) = indentation(syntax, node) {
-        let eol = syntax.file().line_ending();
-        let rendered = render(indent, step(syntax, node), lines).join(eol);
+        let eol = syntax.line_ending();
+        let rendered = render(indent, step, lines).join(eol);
         // The first line's indentation is there already.
         let text = rendered.strip_prefix(indent)?;
         return Some(Change::new(start..start, format!("{text}{eol}{indent}")));
@@ -120,11 +124,16 @@ pub fn insert_before(syntax: &Syntax, node: Node<'_>, lines: &[Line<'_>]) -> Opt
 }
 
 /// Inserts lines behind a statement.
-pub fn insert_after(syntax: &Syntax, node: Node<'_>, lines: &[Line<'_>]) -> Option<Change> {
+pub fn insert_after(
+    syntax: &Syntax,
+    node: Node<'_>,
+    step: &str,
+    lines: &[Line<'_>],
+) -> Option<Change> {
     let text = syntax.file().text();
     if let (Some(indent), Some(_)) = (indentation(syntax, node), own_lines(syntax, node)) {
-        let eol = syntax.file().line_ending();
-        let rendered = render(indent, step(syntax, node), lines).join(eol);
+        let eol = syntax.line_ending();
+        let rendered = render(indent, step, lines).join(eol);
         let end = line_end(text, code_end(syntax, node));
         return Some(Change::new(end..end, format!("{eol}{rendered}")));
     }

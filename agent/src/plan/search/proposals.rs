@@ -1,6 +1,7 @@
 //! Where operators put what they propose.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 
 use tree_sitter::Node;
@@ -87,6 +88,7 @@ impl Proposals {
             place.suspicion
         };
         site.sort_by(|a, b| b.1.total_cmp(&a.1));
+        site.truncate(SITE_CAP);
         for (k, (changes, fit, claim)) in site.drain(..).enumerate() {
             self.drafts.push(Draft {
                 file: place.file,
@@ -115,12 +117,18 @@ impl Proposals {
             *count += 1;
         }
         sort(&mut drafts);
-        let mut known = std::collections::HashSet::new();
-        drafts.retain(|d| known.insert((d.file, d.changes.clone())));
+        let mut known = HashSet::new();
+        drafts.retain(|d| {
+            let mut hasher = DefaultHasher::new();
+            (d.file, &d.changes).hash(&mut hasher);
+            known.insert(hasher.finish())
+        });
         drafts
     }
 }
 
+/// Alternatives of one operator at one site; what is beyond would never be reached.
+const SITE_CAP: usize = 80;
 const SITE_DECAY: f64 = 0.12;
 const STATEMENT_DECAY: f64 = 0.03;
 

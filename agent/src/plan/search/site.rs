@@ -4,7 +4,7 @@ use ndbg_tools::source::syntax::Syntax;
 use tree_sitter::Node;
 
 use super::bindings::Origin;
-use super::layout::{self, Change};
+use super::layout::{self, Change, Line};
 use super::names::Callee;
 use super::precedence::{self, Level, fitted};
 use super::types::{Types, infer, infer_elements};
@@ -208,11 +208,17 @@ impl<'a> Site<'a> {
 
     /// Whether the statement is the last one of its block.
     pub fn is_last_in_block(&self) -> bool {
-        let mut next = self.node.next_named_sibling();
-        while let Some(comment) = next.filter(Node::is_extra) {
-            next = comment.next_named_sibling();
-        }
-        next.is_none()
+        self.unit.last
+    }
+
+    /// Inserts lines in front of a statement of the function.
+    pub fn insert_before(&self, statement: Node<'_>, lines: &[Line<'_>]) -> Option<Change> {
+        layout::insert_before(self.syntax(), statement, self.unit.step, lines)
+    }
+
+    /// Inserts lines behind a statement of the function.
+    pub fn insert_after(&self, statement: Node<'_>, lines: &[Line<'_>]) -> Option<Change> {
+        layout::insert_after(self.syntax(), statement, self.unit.step, lines)
     }
 
     /// Where a new line can go beside the statement: in front of it, and behind it when it is the
@@ -220,12 +226,12 @@ impl<'a> Site<'a> {
     pub fn insertions(&self, line: &str) -> Vec<(Change, f64)> {
         let mut out = Vec::new();
         let lines = [(0, line)];
-        if let Some(change) = layout::insert_before(self.syntax(), self.node, &lines) {
+        if let Some(change) = self.insert_before(self.node, &lines) {
             out.push((change, 1.0));
         }
         if self.is_last_in_block()
             && !layout::leaves(self.node)
-            && let Some(change) = layout::insert_after(self.syntax(), self.node, &lines)
+            && let Some(change) = self.insert_after(self.node, &lines)
         {
             out.push((change, 1.0));
         }

@@ -7,8 +7,10 @@ use camino::Utf8Path;
 use tree_sitter::Node;
 
 use super::bindings::Origin;
+use super::layout;
 use super::names::FileIndex;
 use super::scope::Scope;
+use super::site::Step;
 use super::types::{NameTypes, Types};
 use crate::plan::Facts;
 
@@ -48,6 +50,10 @@ pub struct Unit<'a> {
     pub loops: usize,
     /// Length of the path to the statement.
     pub depth: usize,
+    /// One step of indentation.
+    pub step: &'a str,
+    /// Whether the statement is the last one of its block.
+    pub last: bool,
 }
 
 impl Name {
@@ -73,13 +79,13 @@ impl<'a> Unit<'a> {
     /// Gathers the names at a statement. `recorded` are the variables seen there at run time.
     pub fn new(
         index: &'a FileIndex<'a>,
-        statement: Node<'a>,
+        path: &[Step<'a>],
         scope: &'a Scope<'a>,
         recorded: &Recorded,
         suspicion: f64,
         loops: usize,
-        depth: usize,
     ) -> Self {
+        let statement = path.last().map_or(index.syntax.root(), |s| s.node);
         let mut names = Vec::new();
         let start = statement.start_byte();
         for binding in &scope.bindings {
@@ -146,9 +152,20 @@ impl<'a> Unit<'a> {
             names,
             suspicion,
             loops,
-            depth,
+            depth: path.len(),
+            step: layout::step(index.syntax, path.iter().map(|s| s.node)),
+            last: is_last(path),
         }
     }
+}
+
+fn is_last(path: &[Step<'_>]) -> bool {
+    let [.., block, own] = path else {
+        return true;
+    };
+    layout::statements(block.node)
+        .last()
+        .is_some_and(|last| last.id() == own.node.id())
 }
 
 impl NameTypes for Unit<'_> {

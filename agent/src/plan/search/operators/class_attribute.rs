@@ -60,7 +60,7 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
                 .into_iter()
                 .find(|s| !layout::is_docstring(*s))
         });
-        let insertion = first.and_then(|f| layout::insert_before(syntax, f, &[(0, &line)]));
+        let insertion = first.and_then(|f| site.insert_before(f, &[(0, &line)]));
         if let Some(insertion) = insertion {
             out.together(
                 vec![layout::remove(syntax, site.node), insertion],
@@ -82,7 +82,7 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
     } else {
         vec![(0, "def __init__(self):"), (1, &line)]
     };
-    if let Some(insertion) = layout::insert_before(syntax, site.node, &lines) {
+    if let Some(insertion) = site.insert_before(site.node, &lines) {
         // The new method takes the statement's place.
         let text = insertion.text.trim_end().to_owned();
         out.together(

@@ -175,7 +175,7 @@ fn insert(
 ) {
     let header = format!("if {condition}:");
     out.change(
-        layout::insert_before(site.syntax(), before, &[(0, &header), (1, result)]),
+        site.insert_before(before, &[(0, &header), (1, result)]),
         fit,
         "a case is not handled",
     );

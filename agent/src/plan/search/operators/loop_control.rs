@@ -60,13 +60,13 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
         if inside {
             let fit = if conditional { 0.9 } else { 0.25 };
             out.change(
-                layout::insert_after(site.syntax(), site.node, &[(0, "break")]),
+                site.insert_after(site.node, &[(0, "break")]),
                 fit,
                 "the loop should end here",
             );
             if conditional {
                 out.change(
-                    layout::insert_after(site.syntax(), site.node, &[(0, "continue")]),
+                    site.insert_after(site.node, &[(0, "continue")]),
                     fit * 0.6,
                     "the round should end here",
                 );

@@ -46,8 +46,7 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
     let name = site.text(name);
     let header = format!("if {name} is None:");
     let line = format!("{name} = {text}");
-    let Some(guard) = layout::insert_before(site.syntax(), first, &[(0, &header), (1, &line)])
-    else {
+    let Some(guard) = site.insert_before(first, &[(0, &header), (1, &line)]) else {
         return;
     };
     let fit = if value.kind() == "call" { 0.6 } else { 1.0 };

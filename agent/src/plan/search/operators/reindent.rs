@@ -79,7 +79,7 @@ fn outwards(site: &Site<'_>, out: &mut Proposals) {
                 fit,
                 "the statement belongs behind the block",
             );
-        } else if let Some(behind) = layout::insert_after(syntax, owner, &[(0, &text)]) {
+        } else if let Some(behind) = site.insert_after(owner, &[(0, &text)]) {
             // Other clauses follow.
             out.together(
                 vec![Change::new(lines.clone(), ""), behind],

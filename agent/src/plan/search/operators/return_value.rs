@@ -161,11 +161,7 @@ fn missing_at_end(site: &Site<'_>, out: &mut Proposals) {
             0.9 * name.types.fit(expected)
         };
         out.change(
-            layout::insert_after(
-                site.syntax(),
-                last,
-                &[(0, &format!("return {}", name.text))],
-            ),
+            site.insert_after(last, &[(0, &format!("return {}", name.text))]),
             fit,
             "the result is not returned",
         );
@@ -173,7 +169,7 @@ fn missing_at_end(site: &Site<'_>, out: &mut Proposals) {
     if valued {
         for text in ["False", "True", "0", "[]", "-1"] {
             out.change(
-                layout::insert_after(site.syntax(), last, &[(0, &format!("return {text}"))]),
+                site.insert_after(last, &[(0, &format!("return {text}"))]),
                 0.4,
                 "the end of the function returns nothing",
             );

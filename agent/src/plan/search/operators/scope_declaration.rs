@@ -52,7 +52,7 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
             continue;
         };
         out.change(
-            layout::insert_before(site.syntax(), first, &[(0, &format!("{word} {name}"))]),
+            site.insert_before(first, &[(0, &format!("{word} {name}"))]),
             fit,
             "the assignment makes a local name",
         );

@@ -33,14 +33,14 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
     ) else {
         return;
     };
-    let step = layout::step(syntax, site.node);
+    let step = site.unit.step;
     let inner = format!("{indent}{step}");
     let Some(text) = layout::reindented(syntax, site.node, &inner) else {
         return;
     };
     let mut kinds = Vec::new();
     exceptions(site, site.node, &mut kinds);
-    let eol = syntax.file().line_ending();
+    let eol = syntax.line_ending();
     let returned = if site.unit.scope.returns_value {
         &["return None", "return False", "return 0", "return []"][..]
     } else {
