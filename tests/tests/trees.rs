@@ -33,6 +33,27 @@ fn uncommitted_changes_are_part_of_the_base() {
 }
 
 #[test]
+fn a_change_in_the_second_of_the_last_commit_is_seen() {
+    let repo = Repo::new(&[("test_calc.py", TEST)]);
+    // Only size and seconds tell git whether a file changed, as on many file systems.
+    repo.git(&["config", "core.trustctime", "false"]);
+    let then = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+    let date = |path: &str| {
+        let file = std::fs::File::options().append(true).open(repo.path(path));
+        file.unwrap().set_modified(then).unwrap();
+    };
+    repo.write("calc.py", FIXED);
+    date("calc.py");
+    repo.commit();
+    date(".git/index");
+    repo.write("calc.py", BUGGY);
+    date("calc.py");
+    let run = repo.fix().run();
+    run.is_fixed();
+    assert_eq!(run.event("tree")["changed"], 1);
+}
+
+#[test]
 fn staged_changes_are_part_of_the_base_and_stay_staged() {
     let repo = Repo::new(&[("calc.py", FIXED)]);
     repo.write("calc.py", BUGGY);

@@ -20,6 +20,9 @@ use crate::cancel::Cancel;
 const GRACE: Duration = Duration::from_millis(500);
 /// How long output is read after the child has ended: a daemonised grandchild may hold the pipe.
 const DRAIN: Duration = Duration::from_secs(1);
+/// How long killed strays may take to go.
+#[cfg(target_os = "linux")]
+const VANISH: Duration = Duration::from_secs(3);
 /// Environment variable that marks every child and its descendants.
 const MARK: &str = "NDBG_AGENT_CHILD";
 
@@ -459,12 +462,13 @@ fn kill_marked(mark: &str) {
     kill_carriers(format!("{MARK}={mark}\0").as_bytes());
 }
 
-/// Kills every process whose environment holds `needle`, until none is left (a few rounds: a stray
-/// may be forking).
+/// Kills every process whose environment holds `needle`, until none is left: a stray may be forking,
+/// and on a busy machine a killed process takes a while to go.
 #[cfg(target_os = "linux")]
 fn kill_carriers(needle: &[u8]) {
     use rustix::process::{Pid, Signal, kill_process};
-    for _ in 0..5 {
+    let until = Instant::now() + VANISH;
+    while Instant::now() < until {
         let mut found = false;
         let Ok(entries) = std::fs::read_dir("/proc") else {
             return;

@@ -292,7 +292,7 @@ impl Project {
         let users = self.root.join(git::run(&own, cancel)?.stdout_text());
         // Starting from the user's index keeps its cached stat data: only changed files are read.
         if users.exists() {
-            fs::copy(&users, &index).map_err(ProjectError::io(&users))?;
+            copy_index(&users, &index).map_err(ProjectError::io(&users))?;
         }
         let with_index =
             |args: &[&str]| git::command(&self.root, args).env("GIT_INDEX_FILE", index.as_str());
@@ -382,6 +382,17 @@ impl Project {
             files,
         })
     }
+}
+
+/// Copies an index with its time of change: git trusts the cached data of a file only when the index
+/// is younger than the file. A younger copy would hide a change made in the second of the last commit.
+fn copy_index(from: &Utf8Path, to: &Utf8Path) -> std::io::Result<()> {
+    fs::copy(from, to)?;
+    let changed = fs::metadata(from)?.modified()?;
+    fs::File::options()
+        .write(true)
+        .open(to)?
+        .set_modified(changed)
 }
 
 #[derive(Debug, Default)]
