@@ -95,6 +95,7 @@ pub fn search(
         rejected: 0,
         next_combined: 1 << 32,
         keep: screener.keep().to_vec(),
+        tried: BTreeMap::new(),
     };
     let begun = Instant::now();
     let (mut last_progress, mut announced) = (Instant::now(), false);
@@ -169,6 +170,8 @@ struct State {
     next_combined: u64,
     /// Passing tests that are run with every near fix.
     keep: Vec<String>,
+    /// Candidates screened, by operator.
+    tried: BTreeMap<String, usize>,
 }
 
 impl State {
@@ -203,6 +206,7 @@ impl State {
         context: &Context<'_>,
         budget: &Budget,
     ) -> Result<(), Stop> {
+        *self.tried.entry(candidate.operator.clone()).or_default() += 1;
         match &screened {
             Screened::Plausible => {
                 let changes = verify::changes(&candidate, context.files)
@@ -300,8 +304,9 @@ fn settle(
     Ok(None)
 }
 
-/// Orders plausible candidates: score, divided by the number of functions whose behaviour they change
-/// in tests that passed before.
+/// Orders plausible candidates: score, divided by the root of the number of candidates that their
+/// operator had tried, divided by the number of functions whose behaviour they change in tests that
+/// passed before.
 fn prefer(
     context: &Context<'_>,
     state: &mut State,
@@ -328,7 +333,9 @@ fn prefer(
     let compared = plausible.len().min(COMPARED);
     for (index, candidate) in plausible.iter().enumerate() {
         budget.check()?;
-        let mut weight = candidate.score;
+        // An operator with many alternatives fits by chance more often.
+        let tried = state.tried.get(&candidate.operator).copied();
+        let mut weight = candidate.score / (tried.unwrap_or(1) as f64).sqrt();
         if index < COMPARED && Instant::now() < until {
             let changes = verify::changes(candidate, files)
                 .map_err(|error| Stop::new(Outcome::NotFixed, error))?;
