@@ -18,6 +18,7 @@ use super::settings::FixSettings;
 use super::stop::Stop;
 use super::verify::{self, Change};
 use crate::outcome::Outcome;
+use crate::plan::search::catalogue;
 use crate::plan::{Candidate, Facts, Feedback, Planner, Screened};
 use crate::report::{Event, Level, Reporter};
 
@@ -313,7 +314,7 @@ fn growth(candidate: &Candidate) -> f64 {
     added.sum::<f64>().max(0.0)
 }
 
-/// Orders plausible candidates: score, divided by the cube root of the number of candidates that
+/// Orders plausible candidates: score, divided by the fourth root of the number of candidates that
 /// their operator had tried, by a little for what they add, and by the number of functions whose
 /// behaviour they change in tests that passed before.
 fn prefer(
@@ -344,7 +345,11 @@ fn prefer(
         budget.check()?;
         // An operator with many alternatives fits by chance more often.
         let tried = state.tried.get(&candidate.operator).copied();
-        let mut weight = candidate.score / (tried.unwrap_or(1) as f64).cbrt();
+        let mut weight = candidate.score / (tried.unwrap_or(1) as f64).powf(0.25);
+        // Code that looked wrong before anything was run.
+        if catalogue().any(|(name, _, prior)| name == candidate.operator && prior > 1.0) {
+            weight *= 1.5;
+        }
         // Of two that do the same, the one that adds less is easier to read.
         weight /= 1.0 + (1.0 + growth(candidate)).ln() / 8.0;
         if index < COMPARED && Instant::now() < until {
