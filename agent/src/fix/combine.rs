@@ -11,60 +11,87 @@ use crate::plan::{Candidate, Screened};
 const REMEMBERED: usize = 400;
 /// Most parts of a combination.
 const PARTS: usize = 4;
+/// Most partners tried with one near miss.
+const PARTNERS: usize = 12;
+/// Combinations are numbered from here on, so that they are told from what planners propose.
+pub const FIRST_ID: u64 = 1 << 32;
 
 /// Near misses so far.
 #[derive(Debug, Default)]
 pub struct Combiner {
     parts: Vec<(Candidate, BTreeSet<String>)>,
-    made: BTreeSet<Vec<u64>>,
 }
 
 impl Combiner {
-    /// Takes a near miss that breaks nothing, and returns a combination that should fix all of
-    /// `must`, if there is one that was not made before.
+    /// Takes a near miss that breaks nothing, and returns combinations with earlier ones that should
+    /// fix all of `must`, the likeliest first: with each of the best partners that complete it, or,
+    /// where no single one does, with a greedy cover. `next_id` is raised by their number.
     pub fn add(
         &mut self,
         candidate: &Candidate,
         screened: &Screened,
         must: &[String],
-        next_id: u64,
-    ) -> Option<Candidate> {
+        next_id: &mut u64,
+    ) -> Vec<Candidate> {
         let Screened::NearMiss { fixed, broken, .. } = screened else {
-            return None;
+            return Vec::new();
         };
-        if !broken.is_empty() || self.parts.len() >= REMEMBERED {
-            return None;
+        if !broken.is_empty() || candidate.id >= FIRST_ID || self.parts.len() >= REMEMBERED {
+            return Vec::new();
         }
         let mine: BTreeSet<String> = fixed.iter().cloned().collect();
-        let mut missing: BTreeSet<&String> = must.iter().filter(|id| !mine.contains(*id)).collect();
-        let mut chosen: Vec<&Candidate> = vec![candidate];
-        // Greedy cover; earlier near misses are likelier, so ties go to them.
+        let missing: BTreeSet<&String> = must.iter().filter(|id| !mine.contains(*id)).collect();
+        let mut partners: Vec<&(Candidate, BTreeSet<String>)> = self
+            .parts
+            .iter()
+            .filter(|(part, fixed)| {
+                missing.iter().all(|id| fixed.contains(*id))
+                    && !overlap(&candidate.edits, &part.edits)
+            })
+            .collect();
+        partners.sort_by(|a, b| b.0.score.total_cmp(&a.0.score));
+        let mut chosen: Vec<Vec<&Candidate>> = partners
+            .into_iter()
+            .take(PARTNERS)
+            .map(|(part, _)| vec![candidate, part])
+            .collect();
+        if chosen.is_empty() {
+            chosen.extend(self.cover(candidate, missing));
+        }
+        // The newest part is in all of them, so none was made before.
+        let mut combined = Vec::new();
+        for parts in chosen {
+            combined.push(merge(&parts, *next_id));
+            *next_id += 1;
+        }
+        self.parts.push((candidate.clone(), mine));
+        combined
+    }
+
+    /// More than two parts: each adds as much as it can; earlier near misses are likelier, so ties go
+    /// to them.
+    fn cover<'a>(
+        &'a self,
+        candidate: &'a Candidate,
+        mut missing: BTreeSet<&String>,
+    ) -> Option<Vec<&'a Candidate>> {
+        let mut chosen = vec![candidate];
         while !missing.is_empty() && chosen.len() < PARTS {
-            let best = self
+            let gains = self
                 .parts
                 .iter()
                 .filter(|(part, _)| chosen.iter().all(|c| !overlap(&c.edits, &part.edits)))
                 .map(|(part, fixed)| {
-                    (
-                        fixed.iter().filter(|id| missing.contains(id)).count(),
-                        part,
-                        fixed,
-                    )
-                })
+                    let gain = fixed.iter().filter(|id| missing.contains(id)).count();
+                    (gain, part, fixed)
+                });
+            let (_, part, fixed) = gains
                 .filter(|(gain, _, _)| *gain > 0)
-                .reduce(|best, other| if other.0 > best.0 { other } else { best });
-            let Some((_, part, fixed)) = best else { break };
+                .reduce(|best, other| if other.0 > best.0 { other } else { best })?;
             chosen.push(part);
             missing.retain(|id| !fixed.contains(*id));
         }
-        let combination = (missing.is_empty() && chosen.len() > 1).then(|| {
-            let mut ids: Vec<u64> = chosen.iter().map(|c| c.id).collect();
-            ids.sort_unstable();
-            (ids, merge(&chosen, next_id))
-        });
-        self.parts.push((candidate.clone(), mine));
-        let (ids, merged) = combination?;
-        self.made.insert(ids).then_some(merged)
+        (missing.is_empty() && chosen.len() > 1).then_some(chosen)
     }
 }
 
@@ -123,38 +150,40 @@ mod tests {
         }
     }
 
-    #[test]
-    fn complementary_near_misses_are_combined_once() {
+    fn add(combiner: &mut Combiner, candidate: &Candidate, screened: &Screened) -> Vec<Candidate> {
         let must = ["a".to_owned(), "b".to_owned()];
+        combiner.add(candidate, screened, &must, &mut FIRST_ID.clone())
+    }
+
+    #[test]
+    fn complementary_near_misses_are_combined() {
         let mut combiner = Combiner::default();
-        assert!(
-            combiner
-                .add(&candidate(1, 0), &near(&["a"], &[]), &must, 9)
-                .is_none()
-        );
-        assert!(
-            combiner
-                .add(&candidate(2, 5), &near(&["b"], &["c"]), &must, 9)
-                .is_none()
-        );
-        let both = combiner
-            .add(&candidate(3, 5), &near(&["b"], &[]), &must, 9)
-            .unwrap();
+        assert!(add(&mut combiner, &candidate(1, 0), &near(&["a"], &[])).is_empty());
+        assert!(add(&mut combiner, &candidate(2, 5), &near(&["b"], &["c"])).is_empty());
+        assert!(add(&mut combiner, &candidate(3, 9), &near(&["a"], &[])).is_empty());
+        let both = add(&mut combiner, &candidate(4, 5), &near(&["b"], &[]));
+        assert_eq!(both.len(), 2);
         assert_eq!(
-            (both.id, both.edits.len(), both.operator.as_str()),
-            (9, 2, "op+op")
+            (both[0].edits.len(), both[0].operator.as_str()),
+            (2, "op+op")
         );
     }
 
     #[test]
     fn overlapping_edits_are_not_combined() {
-        let must = ["a".to_owned(), "b".to_owned()];
         let mut combiner = Combiner::default();
-        combiner.add(&candidate(1, 0), &near(&["a"], &[]), &must, 9);
-        assert!(
-            combiner
-                .add(&candidate(2, 0), &near(&["b"], &[]), &must, 9)
-                .is_none()
-        );
+        add(&mut combiner, &candidate(1, 0), &near(&["a"], &[]));
+        assert!(add(&mut combiner, &candidate(2, 0), &near(&["b"], &[])).is_empty());
+    }
+
+    #[test]
+    fn three_bugs_need_three_parts() {
+        let must = ["a".to_owned(), "b".to_owned(), "c".to_owned()];
+        let mut combiner = Combiner::default();
+        let mut id = FIRST_ID;
+        combiner.add(&candidate(1, 0), &near(&["a"], &[]), &must, &mut id);
+        combiner.add(&candidate(2, 5), &near(&["b"], &[]), &must, &mut id);
+        let all = combiner.add(&candidate(3, 9), &near(&["c"], &[]), &must, &mut id);
+        assert_eq!(all[0].edits.len(), 3);
     }
 }

@@ -10,7 +10,7 @@ use ndbg_tools::source::SourceFile;
 use super::baseline::Baseline;
 use super::behaviour::Behaviour;
 use super::budget::Budget;
-use super::combine::Combiner;
+use super::combine::{Combiner, FIRST_ID};
 use super::localize::Localization;
 use super::screen::Screener;
 use super::session::{Session, note};
@@ -94,7 +94,7 @@ pub fn search(
         exhausted: false,
         best: None,
         rejected: 0,
-        next_combined: 1 << 32,
+        next_combined: FIRST_ID,
         keep: screener.keep().to_vec(),
         tried: BTreeMap::new(),
     };
@@ -237,12 +237,11 @@ impl State {
                     );
                     self.best = Some((fixed.len(), text));
                 }
-                if let Some(combined) =
+                let combined =
                     self.combiner
-                        .add(&candidate, &screened, must, self.next_combined)
-                {
-                    self.next_combined += 1;
-                    self.queue.push_front(combined);
+                        .add(&candidate, &screened, must, &mut self.next_combined);
+                for combination in combined.into_iter().rev() {
+                    self.queue.push_front(combination);
                 }
                 self.exhausted = false;
             }
