@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use ndbg_tools::process::Exit;
-use ndbg_tools::python::pytest::{FailureRecord, Harness, Mode, Request, RunResults, TestOutcome};
+use ndbg_tools::python::pytest::{
+    FailureRecord, Harness, Mode, Request, RunResults, TestOutcome, TestResult,
+};
 
 use super::budget::Budget;
 use super::protected::is_test_name;
@@ -17,6 +19,9 @@ use crate::outcome::Outcome;
 use crate::plan::{Failure, Frame, Sides};
 use crate::report::event::Counts;
 use crate::report::{Event, Level, Reporter};
+
+/// Seconds above which a target is not repeated as a whole.
+const SLOW: f64 = 4.0;
 
 /// The settled baseline.
 #[derive(Debug, Default)]
@@ -87,9 +92,10 @@ pub fn establish(
     // left out has not varied.
     let mut narrowing = true;
     let runs = runs.max(1);
+    let mut again: Option<Vec<String>> = None;
     for run in 1..=runs {
         budget.check()?;
-        let results = target_run(session, targets, &mut baseline, budget)?;
+        let results = target_run(session, targets, &mut baseline, again.as_ref(), budget)?;
         let (passed, failed, skipped) = results.counts();
         reporter.emit(Event::BaselineRun {
             run,
@@ -108,7 +114,17 @@ pub fn establish(
             baseline.prefix = prefix(&session.harness, &results);
             check_collected(targets, &baseline, &results)?;
         }
-        baseline.run_seconds = results.elapsed.as_secs_f64();
+        if run == 1 {
+            baseline.run_seconds = results.elapsed.as_secs_f64();
+        }
+        // Repeating a slow suite would cost more than the search: only what fails is run again.
+        let fails = |(id, test): (&String, &TestResult)| {
+            (test.outcome == TestOutcome::Failed).then(|| id.clone())
+        };
+        let failed: Vec<String> = results.tests.iter().filter_map(fails).collect();
+        if baseline.run_seconds > SLOW && !failed.is_empty() && results.collect_errors.is_empty() {
+            again = Some(failed);
+        }
         for (id, test) in results.tests {
             if !targets.is_empty() && !targets.iter().any(|t| t.holds(&id, &baseline.prefix)) {
                 continue;
@@ -226,11 +242,12 @@ fn target_run(
     session: &Session,
     targets: &[Target],
     baseline: &mut Baseline,
+    only: Option<&Vec<String>>,
     budget: &mut Budget,
 ) -> Result<RunResults, Stop> {
     let request = |args: &[String]| Request {
         args: args.to_vec(),
-        select: baseline.select.clone(),
+        select: only.or(baseline.select.as_ref()).cloned(),
         deadline: budget.cap(Duration::from_secs(600)),
         ..Request::run(baseline.paths.clone())
     };

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use ndbg_tools::python::pytest::TestOutcome;
 use ndbg_tools::python::warm::{
     Answer, Answered, Job, Patch, Stage, Status, WarmError, WarmRunner,
@@ -14,6 +14,7 @@ use ndbg_tools::source::SourceFile;
 use super::baseline::Baseline;
 use super::cold::Cold;
 use super::judge::{failed_tests, judge, symptom, symptom_of};
+use super::protected::is_test_name;
 use super::session::{Session, note};
 use super::stop::Stop;
 use crate::plan::{Candidate, Screened};
@@ -88,15 +89,25 @@ impl<'a> Screener<'a> {
         let others = covering
             .iter()
             .filter(|id| !baseline.target_passing.contains(*id));
-        let keep = cheapest(baseline, own.chain(others), KEEP, KEEP_SECONDS);
+        let under = |paths: &[String], file: &str| {
+            paths.iter().any(|p| {
+                file == p || p == "." || file.strip_prefix(p).is_some_and(|r| r.starts_with('/'))
+            })
+        };
         let mut paths = baseline.paths.clone();
+        // A module named on the command line is rewritten by pytest, and its code cannot be swapped
+        // then: doctests of the source files are left to the verifier.
+        let named = |id: &&String| {
+            let file = baseline.file_of(id);
+            let name = Utf8Path::new(&file).file_name().unwrap_or_default();
+            paths.is_empty() || under(&paths, &file) || is_test_name(name)
+        };
+        let ids = own.chain(others).filter(named);
+        let keep = cheapest(baseline, ids, KEEP, KEEP_SECONDS);
         if !paths.is_empty() {
             for id in &keep {
                 let file = baseline.file_of(id);
-                let known = paths
-                    .iter()
-                    .any(|p| file == *p || file.starts_with(&format!("{p}/")) || p == ".");
-                if !known && session.tree.folder().join(&file).exists() {
+                if !under(&paths, &file) && session.tree.folder().join(&file).exists() {
                     paths.push(file);
                 }
             }

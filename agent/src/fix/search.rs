@@ -18,6 +18,7 @@ use super::settings::FixSettings;
 use super::stop::Stop;
 use super::verify::{self, Change};
 use crate::outcome::Outcome;
+use crate::plan::search::catalogue;
 use crate::plan::{Candidate, Facts, Feedback, Planner, Screened};
 use crate::report::{Event, Level, Reporter};
 
@@ -95,6 +96,7 @@ pub fn search(
         rejected: 0,
         next_combined: 1 << 32,
         keep: screener.keep().to_vec(),
+        tried: BTreeMap::new(),
     };
     let begun = Instant::now();
     let (mut last_progress, mut announced) = (Instant::now(), false);
@@ -169,6 +171,8 @@ struct State {
     next_combined: u64,
     /// Passing tests that are run with every near fix.
     keep: Vec<String>,
+    /// Candidates screened, by operator.
+    tried: BTreeMap<String, usize>,
 }
 
 impl State {
@@ -203,6 +207,7 @@ impl State {
         context: &Context<'_>,
         budget: &Budget,
     ) -> Result<(), Stop> {
+        *self.tried.entry(candidate.operator.clone()).or_default() += 1;
         match &screened {
             Screened::Plausible => {
                 let changes = verify::changes(&candidate, context.files)
@@ -300,8 +305,18 @@ fn settle(
     Ok(None)
 }
 
-/// Orders plausible candidates: score, divided by the number of functions whose behaviour they change
-/// in tests that passed before.
+/// Characters that a candidate adds.
+fn growth(candidate: &Candidate) -> f64 {
+    let added = candidate
+        .edits
+        .iter()
+        .map(|e| e.text.len() as f64 - (e.end - e.start) as f64);
+    added.sum::<f64>().max(0.0)
+}
+
+/// Orders plausible candidates: score, divided by the fourth root of the number of candidates that
+/// their operator had tried, by a little for what they add, and by the number of functions whose
+/// behaviour they change in tests that passed before.
 fn prefer(
     context: &Context<'_>,
     state: &mut State,
@@ -328,7 +343,15 @@ fn prefer(
     let compared = plausible.len().min(COMPARED);
     for (index, candidate) in plausible.iter().enumerate() {
         budget.check()?;
-        let mut weight = candidate.score;
+        // An operator with many alternatives fits by chance more often.
+        let tried = state.tried.get(&candidate.operator).copied();
+        let mut weight = candidate.score / (tried.unwrap_or(1) as f64).powf(0.25);
+        // Code that looked wrong before anything was run.
+        if catalogue().any(|(name, _, prior)| name == candidate.operator && prior > 1.0) {
+            weight *= 1.5;
+        }
+        // Of two that do the same, the one that adds less is easier to read.
+        weight /= 1.0 + (1.0 + growth(candidate)).ln() / 8.0;
         if index < COMPARED && Instant::now() < until {
             let changes = verify::changes(candidate, files)
                 .map_err(|error| Stop::new(Outcome::NotFixed, error))?;

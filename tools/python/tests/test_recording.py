@@ -205,6 +205,22 @@ def test_values_of_generators_comprehensions_and_coroutines(every_project):
     assert run.one("ret", func="waits")["value"]["v"] == "2"
 
 
+def test_calls_only_records_what_goes_in_and_out_and_nothing_between(every_project):
+    path = every_project.write("mod.py", MOD)
+    every_project.write(
+        "test_it.py",
+        """
+        import mod
+
+        def test_steps():
+            assert mod.steps(10) == 45
+        """,
+    )
+    run = every_project.run(mode="values", calls_only=True, trace={path: [[0, 10**9]]})
+    assert run.all("value") == []
+    assert run.one("ret", func="steps")["value"]["v"] == "45"
+
+
 def test_values_do_not_disturb_the_program(every_project):
     path = every_project.write(
         "mod.py",

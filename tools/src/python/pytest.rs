@@ -539,10 +539,7 @@ impl Harness {
                             test: text(&record["id"]),
                             file,
                             function: text(&record["func"]),
-                            text: format!(
-                                "{} {} {}",
-                                record["args"], record["value"], record["exc"]
-                            ),
+                            text: call_text(&record),
                         });
                     }
                 }
@@ -572,6 +569,17 @@ fn new_token() -> String {
     use std::hash::{BuildHasher as _, RandomState};
     let random = RandomState::new();
     format!("{:016x}{:016x}", random.hash_one(0), random.hash_one(1))
+}
+
+/// Argument and result texts of a call and its exception, without the attributes of objects.
+fn call_text(record: &Json) -> String {
+    let mut parts = Vec::new();
+    for (name, value) in record["args"].as_object().into_iter().flatten() {
+        parts.push(format!("{name}={}", text(&value["v"])));
+    }
+    let result = text(&record["value"]["v"]);
+    parts.push(format!("-> {result} {}", text(&record["exc"])));
+    parts.join(", ")
 }
 
 /// Whole records that carry the token; a line cut off by a killed process is no record.

@@ -42,7 +42,8 @@ pub struct Function {
     pub parent: Option<usize>,
 }
 
-/// A statement; compound statements span their header only.
+/// A statement, or a clause of one (`elif`, `except`, `case`); compound statements span their header
+/// only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
     /// Grammar kind, for example `if_statement`.
@@ -176,6 +177,14 @@ pub fn is_statement(kind: &str) -> bool {
     kind.ends_with("_statement") || matches!(kind, "function_definition" | "class_definition")
 }
 
+/// Whether a node kind is a part of a compound statement with a header that runs by itself.
+fn is_clause(kind: &str) -> bool {
+    matches!(
+        kind,
+        "elif_clause" | "except_clause" | "except_group_clause" | "case_clause"
+    )
+}
+
 struct Index<'a> {
     file: &'a SourceFile,
     functions: Vec<Function>,
@@ -192,7 +201,7 @@ impl Index<'_> {
     ) {
         let mut cursor = node.walk();
         for child in node.named_children(&mut cursor) {
-            if is_statement(child.kind()) {
+            if is_statement(child.kind()) || is_clause(child.kind()) {
                 self.push_statement(child, function);
             }
             match child.kind() {

@@ -60,7 +60,14 @@ fn effects(syntax: &Syntax, index: usize) -> Effects {
     // Conditions decide what happens to everything below them.
     let decides = matches!(
         statement.kind,
-        "if_statement" | "while_statement" | "for_statement" | "with_statement" | "match_statement"
+        "if_statement"
+            | "while_statement"
+            | "for_statement"
+            | "with_statement"
+            | "match_statement"
+            | "elif_clause"
+            | "except_clause"
+            | "case_clause"
     );
     let node = syntax
         .root()

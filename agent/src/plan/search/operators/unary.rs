@@ -46,7 +46,7 @@ fn propose(site: &Site<'_>, out: &mut Proposals) {
     if !types.may_be(Types::INT.or(Types::FLOAT)) || site.own() == "0" {
         return;
     }
-    let known = if types.unknown() { 0.4 } else { 1.0 };
+    let known = if types.unknown() && !signed { 0.4 } else { 1.0 };
     out.replace(
         site.node,
         site.fitted(&format!("-{}", site.own()), Level::Unary),

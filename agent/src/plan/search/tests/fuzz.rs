@@ -2,8 +2,10 @@
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
+use crate::plan::search::canonical::{Canonical, apply};
+use crate::plan::search::generate::generate;
+use crate::plan::search::operators::OPERATORS;
 use crate::plan::search::operators::testing::uniform_facts;
 use crate::plan::search::{SearchOptions, SearchPlanner};
 use crate::plan::{Facts, Planner as _};
@@ -94,8 +96,9 @@ for line in sys.stdin:
 ";
 
 fn library() -> Option<Vec<(String, String)>> {
+    // Frozen modules have no file.
     let script = format!(
-        "import importlib.util, json\nfor name in {MODULES:?}:\n    spec = importlib.util.find_spec(name)\n    print(json.dumps([name, open(spec.origin, encoding='utf-8', newline='').read()]))\n"
+        "import importlib.util, json\nfor name in {MODULES:?}:\n    spec = importlib.util.find_spec(name)\n    if spec and spec.origin.endswith('.py'):\n        print(json.dumps([name, open(spec.origin, encoding='utf-8', newline='').read()]))\n"
     );
     let output = Command::new("python3")
         .args(["-c", &script])
@@ -178,6 +181,25 @@ fn sample(facts: &Facts, each: usize) -> (usize, Vec<(String, String)>) {
     }
 }
 
+/// About `wanted` candidates from all over the ranking, as whole files, and how many drafts there
+/// were.
+fn pick(facts: &Facts, wanted: usize) -> (usize, Vec<(String, String)>) {
+    let drafts = generate(facts, usize::MAX);
+    let mut canonical = Canonical::new().unwrap();
+    let mut out = Vec::new();
+    let Some(syntax) = facts.files.values().next() else {
+        return (0, out);
+    };
+    let text = syntax.file().text();
+    for draft in drafts.iter().step_by((drafts.len() / wanted).max(1)) {
+        if canonical.fingerprint(0, syntax, &draft.changes).is_some() {
+            let edited = apply(text, &(0..text.len()), &draft.changes).unwrap();
+            out.push((OPERATORS[draft.operator].name.to_owned(), edited));
+        }
+    }
+    (drafts.len(), out)
+}
+
 /// Facts that suspect a few functions of a file, spread over it, and nothing else.
 fn spread(name: &str, source: &str, functions: usize) -> Facts {
     let mut facts = uniform_facts(&format!("{name}.py"), source);
@@ -231,21 +253,19 @@ fn candidates_for_the_standard_library_compile() {
         println!("skipped: no python3");
         return;
     };
-    let functions = setting("NDBG_FUZZ_FUNCTIONS", 1);
-    let stride = setting("NDBG_FUZZ_STRIDE", 8);
+    let functions = setting("NDBG_FUZZ_FUNCTIONS", 2);
+    let stride = setting("NDBG_FUZZ_STRIDE", 9);
+    let wanted = setting("NDBG_FUZZ_SAMPLES", 80);
     let mut samples = Vec::new();
     let mut total = 0;
-    let start = Instant::now();
     for (name, source) in files.iter().step_by(stride) {
-        let (count, some) = sample(&spread(name, source, functions), 7);
+        let (count, some) = pick(&spread(name, source, functions), wanted);
         total += count;
         samples.extend(some);
     }
-    let seconds = start.elapsed().as_secs_f64();
     let share = report(&samples);
     println!(
-        "{total} candidates in {seconds:.1} s ({:.0}/s), {} sampled, {:.2} % compile",
-        total as f64 / seconds,
+        "{total} drafts, {} sampled, {:.2} % compile",
         samples.len(),
         share * 100.0
     );
