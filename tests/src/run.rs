@@ -121,10 +121,11 @@ impl<'r> Call<'r> {
             command.args(["--python", python.as_str()]);
         }
         if self.verb == "fix" {
-            // Quick by default.
+            // Quick by default: the first plausible patch is verified at once.
             for (option, value) in [
                 ("--baseline-runs", "1"),
-                ("--max-time", "60"),
+                ("--max-time", "150"),
+                ("--alternatives", "0"),
                 ("--jobs", "2"),
             ] {
                 if !self.args.iter().any(|a| a == option || a == "--help") {
@@ -208,9 +209,9 @@ impl<'r> Running<'r> {
         kill_process(pid.unwrap(), signal).unwrap();
     }
 
-    /// Waits for the end; a program that does not end within two minutes fails the test.
+    /// Waits for the end; a program that does not end within four minutes fails the test.
     pub fn wait(mut self) -> Run<'r> {
-        let until = Instant::now() + Duration::from_secs(120);
+        let until = Instant::now() + Duration::from_secs(240);
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break Some(status);
@@ -224,7 +225,7 @@ impl<'r> Running<'r> {
         };
         let stderr = String::from_utf8_lossy(&fs::read(&self.stderr).unwrap()).into_owned();
         let Some(status) = status else {
-            panic!("the program did not end within two minutes\n{stderr}");
+            panic!("the program did not end within four minutes\n{stderr}");
         };
         Run {
             repo: self.repo,

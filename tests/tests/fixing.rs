@@ -25,7 +25,7 @@ fn the_patch_goes_to_stdout_and_makes_the_tests_pass() {
     let repo = Repo::buggy();
     let run = repo
         .fix()
-        .args(["--baseline-runs", "2"])
+        .args(["--baseline-runs", "2", "--alternatives", "100"])
         .test("test_calc.py")
         .run();
     run.is_fixed();

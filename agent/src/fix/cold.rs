@@ -29,7 +29,7 @@ pub struct Cold<'a> {
     pub paths: &'a [String],
     /// Further pytest arguments.
     pub args: &'a [String],
-    /// Time that the tests may take.
+    /// Time that a process may take.
     pub deadline: Duration,
     /// How each failing test fails at baseline.
     pub symptoms: &'a BTreeMap<String, String>,
@@ -71,7 +71,7 @@ impl Cold<'_> {
             neutral: true,
             select,
             args: self.args.to_vec(),
-            deadline: self.deadline + Duration::from_secs(5),
+            deadline: self.deadline,
             overlay,
             ..Request::run(self.paths.to_vec())
         };

@@ -52,6 +52,8 @@ pub struct Screener<'a> {
     args: Vec<String>,
     jobs: usize,
     deadline: Duration,
+    /// What a process of its own may take on top: the interpreter starts and tests are collected.
+    start_up: Duration,
     /// How each failing test fails at baseline, as the runner tells it.
     symptoms: BTreeMap<String, String>,
     collected: Runner,
@@ -135,6 +137,7 @@ impl<'a> Screener<'a> {
             args: baseline.args.clone(),
             jobs: jobs.max(1),
             deadline: Duration::from_secs_f64((seconds * 5.0 + 0.5).max(1.0)),
+            start_up: Duration::from_secs_f64((baseline.run_seconds * 4.0).max(5.0)),
             symptoms: BTreeMap::new(),
             collected: runner(),
             configured: runner(),
@@ -506,7 +509,7 @@ impl<'a> Screener<'a> {
             keep: &self.keep,
             paths: &self.paths,
             args: &self.args,
-            deadline: self.deadline,
+            deadline: self.deadline + self.start_up,
             symptoms: &self.symptoms,
         };
         let done: Vec<std::result::Result<Result, Stop>> = std::thread::scope(|scope| {
