@@ -398,7 +398,7 @@ impl Seeder<'_> {
         harness.args.extend(how.args.iter().cloned());
         let mut request = Request::run(self.settings.paths.clone());
         request.deadline =
-            std::time::Duration::from_secs_f64(30.0 + 4.0 * self.baseline.suite_seconds);
+            std::time::Duration::from_secs_f64(30.0 + 5.0 * self.baseline.suite_seconds);
         if hangs {
             // What hangs was looked at on its own; here it would only use up the time.
             let rest = self.baseline.passing.iter();

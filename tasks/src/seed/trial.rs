@@ -13,7 +13,7 @@ use super::files_of;
 /// Most seconds, as measured without a bug, of the tests that look at a mutant first.
 const QUICK: f64 = 10.0;
 /// A mutant that hangs is tried test by test; with more tests than this it is not worth it.
-const MOST_SINGLE: usize = 12;
+const MOST_SINGLE: usize = 8;
 
 /// What the tests said.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,8 +48,7 @@ impl Trier<'_> {
     pub fn trial(&self, covering: &BTreeSet<String>, may_hang: bool) -> Result<Trial, PytestError> {
         let quick = self.quick(covering);
         let seconds: f64 = quick.iter().map(|id| self.seconds(id)).sum();
-        let deadline = Duration::from_secs_f64(15.0 + 5.0 * seconds);
-        let first = self.run(Some(&quick), deadline)?;
+        let first = self.run(Some(&quick), self.deadline(seconds))?;
         match read(&first, quick.iter()) {
             Reading::Passed => return Ok(Trial::Survived),
             Reading::Broken => return Ok(Trial::Broken),
@@ -91,8 +90,16 @@ impl Trier<'_> {
         self.baseline.seconds.get(id).copied().unwrap_or(0.0)
     }
 
+    /// The limit for tests that take `seconds` without a bug. It is generous: on a busy machine a
+    /// short one would take slow runs for endless loops, and other bugs would be picked.
+    fn deadline(&self, seconds: f64) -> Duration {
+        let tests: f64 = self.baseline.seconds.values().sum();
+        let start = (self.baseline.suite_seconds - tests).max(0.0);
+        Duration::from_secs_f64(30.0 + 5.0 * (start + seconds))
+    }
+
     fn suite_deadline(&self) -> Duration {
-        Duration::from_secs_f64(20.0 + 3.0 * self.baseline.suite_seconds)
+        Duration::from_secs_f64(30.0 + 5.0 * self.baseline.suite_seconds)
     }
 
     fn run(
@@ -114,7 +121,7 @@ impl Trier<'_> {
         }
         let (mut caught, mut hangs) = (Vec::new(), false);
         for id in covering {
-            let deadline = Duration::from_secs_f64(5.0 + 10.0 * self.seconds(id));
+            let deadline = self.deadline(self.seconds(id));
             let results = self.run(Some(std::slice::from_ref(id)), deadline)?;
             match read(&results, std::iter::once(id)) {
                 Reading::Passed => {}
