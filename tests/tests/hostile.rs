@@ -178,3 +178,13 @@ def test_three():
         .filter(|e| e["result"]["outcome"] == "timed_out");
     assert!(looped.count() > 0, "{}", run.told());
 }
+
+#[test]
+fn a_test_that_deletes_its_own_file_does_not_hide_the_failure() {
+    let test = format!(
+        "{TEST}\n\ndef test_zz_cleans_up_too_much():\n    import os\n\n    os.remove(__file__)\n"
+    );
+    let repo = Repo::new(&[("calc.py", BUGGY), ("test_calc.py", &test)]);
+    let run = repo.fix().args(["--baseline-runs", "2"]).run();
+    run.is_fixed();
+}

@@ -159,6 +159,7 @@ fn start_time(pid: u32) -> Option<u64> {
 pub struct Worktree {
     top: Utf8PathBuf,
     sub: Utf8PathBuf,
+    git: bool,
     _scratch: Arc<Scratch>,
 }
 
@@ -193,8 +194,23 @@ impl Worktree {
         Ok(Self {
             top,
             sub: project.sub.clone(),
+            git: base.commit.is_some(),
             _scratch: Arc::clone(scratch),
         })
+    }
+
+    /// Undoes what tests did to the checkout: files that they changed, deleted or made. Ignored files
+    /// stay, and so does everything in a copy without git.
+    pub fn restore(&self, cancel: &Cancel) -> Result<(), ProjectError> {
+        if self.git {
+            let checkout = ["checkout", "-q", "--force", "HEAD", "--", "."];
+            git::run(&git::command(&self.top, checkout), cancel)?;
+            git::run(
+                &git::command(&self.top, ["clean", "-f", "-d", "-q"]),
+                cancel,
+            )?;
+        }
+        Ok(())
     }
 
     /// Top of the checkout.

@@ -3,6 +3,7 @@
 use anyhow::Context as _;
 use clap::Args;
 use ndbg_tools::Cancel;
+use ndbg_tools::process::{self, Spec};
 use ndbg_tools::project::Project;
 use ndbg_tools::python::environment::{discover, probe};
 
@@ -40,7 +41,13 @@ pub fn run(arguments: DoctorArguments) -> anyhow::Result<Outcome> {
     if project.git {
         println!("repository   {}", project.root);
     } else {
-        println!("repository   none: the folder is copied");
+        let version = Spec::new("git", &project.root).arg("--version");
+        let why = if process::run(&version, &cancel).is_ok() {
+            "none"
+        } else {
+            "unknown, `git` is not on PATH"
+        };
+        println!("repository   {why}: the folder is copied");
     }
     let found = discover(
         settings.python.as_deref(),
@@ -103,8 +110,9 @@ pub fn run(arguments: DoctorArguments) -> anyhow::Result<Outcome> {
             .map(|test| test.split("::").next().unwrap_or(test).to_owned()),
     );
     println!(
-        "\nwould run    {}\nin           a worktree of {}",
+        "\nwould run    {}\nin           a {} of {}",
         command.join(" "),
+        if project.git { "worktree" } else { "copy" },
         project.root
     );
     Ok(Outcome::Fixed)

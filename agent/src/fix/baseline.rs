@@ -95,6 +95,9 @@ pub fn establish(
     let mut again: Option<Vec<String>> = None;
     for run in 1..=runs {
         budget.check()?;
+        if run > 1 {
+            session.tree.restore(&session.cancel)?;
+        }
         let results = target_run(session, targets, &mut baseline, again.as_ref(), budget)?;
         let (passed, failed, skipped) = results.counts();
         reporter.emit(Event::BaselineRun {
@@ -274,7 +277,7 @@ fn target_run(
         return Err(Stop::new(
             Outcome::Budget,
             format!(
-                "the baseline run did not end within {:.0} s",
+                "the baseline run did not end within {:.1} s",
                 results.elapsed.as_secs_f64()
             ),
         )
@@ -396,6 +399,7 @@ pub fn record_spectra(
             };
             session.harness.run(&request, &session.cancel)
         };
+    session.tree.restore(&session.cancel)?;
     let mut soft = budget.cap(Duration::from_secs(120));
     if baseline.run_seconds > SLOW && !baseline.collection_fails {
         // What fails must have its lines, whatever the limit cuts off later.
@@ -422,6 +426,7 @@ pub fn record_spectra(
     absorb(baseline, &target);
     if !baseline.paths.is_empty() {
         budget.check()?;
+        session.tree.restore(&session.cancel)?;
         // Other tests only sharpen the ranking: they must not eat the budget.
         let soft = budget.cap((budget.left() / 8).min(Duration::from_secs(30)));
         let all = run(Vec::new(), Vec::new(), None, soft)?;

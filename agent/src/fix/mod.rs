@@ -208,7 +208,7 @@ fn attempt(
 ) -> Result<Found, Stop> {
     let (session, baseline, found) = investigate(&settings.project, budget, reporter, cancel)?;
     if found.statements.is_empty() {
-        return Err(nowhere(&baseline));
+        return Err(nowhere(&baseline, &found));
     }
     let (files, facts) = gather(&session, &baseline, &found, budget)?;
     let mut planner = SearchPlanner::new(SearchOptions {
@@ -266,15 +266,31 @@ pub(crate) fn gather(
 }
 
 /// Nothing that may be edited was run by a failing test.
-fn nowhere(baseline: &Baseline) -> Stop {
+fn nowhere(baseline: &Baseline, found: &Localization) -> Stop {
+    if let Some(reason) = found.unreadable.first() {
+        return Stop::new(
+            Outcome::NotFixed,
+            format!("the code that fails cannot be searched: {reason}"),
+        )
+        .hint("mend the file by hand, or make it one that can be parsed");
+    }
     let first = baseline.failing.first();
     let text = first.map_or_else(String::new, |f| {
         let message = f.message.lines().next().unwrap_or_default();
         format!(": {} {message}", f.exception)
     });
+    let environment = baseline.failing.iter().any(|f| {
+        let text = &f.longrepr;
+        text.contains("environ") || text.contains("getenv")
+    });
+    let hint = if environment {
+        "tests get a clean environment; pass a variable on with `--env NAME`"
+    } else {
+        "tests, conftest.py and configuration are never edited; look at the failure itself"
+    };
     Stop::new(
         Outcome::NotFixed,
         format!("no file of the project that may be edited takes part in the failure{text}"),
     )
-    .hint("tests, conftest.py and configuration are never edited; look at the failure itself")
+    .hint(hint)
 }

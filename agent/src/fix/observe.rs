@@ -29,6 +29,7 @@ pub fn observe(
     if baseline.collection_fails || found.functions.is_empty() {
         return Ok(observations);
     }
+    session.tree.restore(&session.cancel)?;
     let mut trace: BTreeMap<Utf8PathBuf, Vec<(usize, usize)>> = BTreeMap::new();
     for function in found.functions.iter().take(FUNCTIONS) {
         let outer = found

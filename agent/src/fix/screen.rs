@@ -25,6 +25,8 @@ const MUST: usize = 30;
 /// Most passing tests run per candidate, and their seconds at baseline.
 const KEEP: usize = 400;
 const KEEP_SECONDS: f64 = 1.5;
+/// Most trial runs of the passing tests.
+const TRIALS: usize = 20;
 /// How long a warm runner may take to get ready.
 const STARTUP: Duration = Duration::from_secs(120);
 
@@ -86,6 +88,7 @@ impl<'a> Screener<'a> {
         jobs: usize,
         warm: bool,
     ) -> std::result::Result<Self, Stop> {
+        session.tree.restore(&session.cancel)?;
         let must = cheapest(baseline, baseline.failing_ids().iter(), MUST, f64::INFINITY);
         let own = baseline.target_passing.iter();
         let others = covering
@@ -155,13 +158,10 @@ impl<'a> Screener<'a> {
             Stage::Collected
         };
         if !screener.ready(first)? && !screener.ready(Stage::Configured)? {
-            note(
-                reporter,
-                Level::Warning,
-                "the warm runner cannot be used here: every candidate runs in a process of its own"
-                    .into(),
-                None,
-            );
+            if warm {
+                let text = "the warm runner cannot be used here: every candidate runs in a process of its own";
+                note(reporter, Level::Warning, text.into(), None);
+            }
             for failure in &baseline.failing {
                 let sides = failure
                     .sides
@@ -382,7 +382,7 @@ impl<'a> Screener<'a> {
             &session.cancel,
         );
         let outcome = match started {
-            Ok(runner) => self.trial(runner, stage),
+            Ok(runner) => self.trial(runner),
             Err(error) => Err(error),
         };
         match outcome {
@@ -411,11 +411,7 @@ impl<'a> Screener<'a> {
 
     /// Runs the unpatched tree in the new runner: the failing tests must fail and the passing ones
     /// pass there too, or its answers mean nothing.
-    fn trial(
-        &mut self,
-        mut runner: WarmRunner,
-        stage: Stage,
-    ) -> std::result::Result<WarmRunner, WarmError> {
+    fn trial(&mut self, mut runner: WarmRunner) -> std::result::Result<WarmRunner, WarmError> {
         let mut ask = |must: Vec<String>, keep: Vec<String>| {
             let job = Job {
                 id: u64::MAX,
@@ -452,15 +448,28 @@ impl<'a> Screener<'a> {
             return Err(WarmError::Ended(format!("`{first}` does not fail there")));
         }
         // Passing tests that fail in the runner would reject every candidate.
-        let keep = ask(Vec::new(), self.keep.clone())?;
-        let mut bad: BTreeSet<String> = failed_tests(&keep.results);
-        let mut answered = keep;
-        while !bad.is_empty() && stage == Stage::Collected && self.keep.len() > bad.len() {
-            self.keep.retain(|id| !bad.contains(id));
-            answered = ask(Vec::new(), self.keep.clone())?;
-            bad = failed_tests(&answered.results);
+        // So would those that pass once and spoil the tree for the next time: run until all of them
+        // pass twice in a row.
+        let mut answered = ask(Vec::new(), self.keep.clone())?;
+        let (mut clean, mut rounds) = (0, 0);
+        while clean < 2 && !self.keep.is_empty() {
+            rounds += 1;
+            if rounds > TRIALS {
+                // Too much differs here; the verifier runs them all anyway.
+                self.keep.clear();
+                break;
+            }
+            let bad = failed_tests(&answered.results);
+            if bad.is_empty() {
+                clean += 1;
+            } else {
+                clean = 0;
+                self.keep.retain(|id| !bad.contains(id));
+            }
+            if clean < 2 {
+                answered = ask(Vec::new(), self.keep.clone())?;
+            }
         }
-        self.keep.retain(|id| !bad.contains(id));
         if self.symptoms.is_empty() {
             for result in &failing.results {
                 self.symptoms

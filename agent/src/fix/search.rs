@@ -230,7 +230,7 @@ impl State {
                     .is_none_or(|(count, _)| fixed.len() > *count)
                 {
                     let text = format!(
-                        "{} of {} failing tests pass with {}",
+                        "{} of {} failing tests passes with {}",
                         fixed.len(),
                         must.len(),
                         candidate.claim

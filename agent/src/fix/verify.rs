@@ -156,6 +156,13 @@ fn run_steps(
     let harness = session.harness.for_tree(&tree);
     for run in 1..=2 {
         budget.check()?;
+        if run > 1 {
+            // What the first run did to the tree must not decide about the second.
+            tree.restore(&session.cancel)?;
+            for change in changes {
+                tree.write(&change.file, &change.after)?;
+            }
+        }
         let request = Request {
             args: baseline.args.clone(),
             select: baseline.select.clone(),

@@ -372,7 +372,14 @@ impl Harness {
             .args(["-m", "pytest", "-p", plugin::PLUGIN])
             .args(&self.args)
             .args(args)
-            .args(paths)
+            // A file name may look like an option.
+            .args(paths.iter().map(|path| {
+                if path.starts_with('-') {
+                    format!("./{path}")
+                } else {
+                    path.clone()
+                }
+            }))
             .env("PYTHONPATH", joined.join(separator))
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .env("PYTHONHASHSEED", "0")
