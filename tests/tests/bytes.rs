@@ -38,6 +38,7 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
 #[test]
 fn carriage_returns_survive() {
     check(BUGGY.replace('\n', "\r\n").as_bytes());
+    check(BUGGY.replace('\n', "\r").as_bytes());
 }
 
 #[test]

@@ -159,7 +159,7 @@ pub fn parse_text(text: &str) -> Option<Tree> {
 
 /// The text with a line feed in place of every lone carriage return: to Python it ends a line, to
 /// the grammar it is white space. Offsets stay the same.
-fn as_python_reads(text: &str) -> Cow<'_, str> {
+pub fn as_python_reads(text: &str) -> Cow<'_, str> {
     if !text.contains('\r') {
         return Cow::Borrowed(text);
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
-use ndbg_tools::source::syntax::Syntax;
+use ndbg_tools::source::syntax::{Syntax, as_python_reads};
 use tree_sitter::{Node, Parser};
 
 use super::layout::Change;
@@ -77,7 +77,7 @@ impl Canonical {
         } else {
             edited.to_owned()
         };
-        let tree = self.parser.parse(&source, None)?;
+        let tree = self.parser.parse(as_python_reads(&source).as_ref(), None)?;
         let root = tree.root_node();
         if root.has_error() || !super::legal::legal(root, &source) {
             return None;
@@ -216,6 +216,18 @@ mod tests {
         assert_eq!(fingerprint(SOURCE, "a - b", "a + (b)  # sum"), Some(plain));
         assert_ne!(fingerprint(SOURCE, "a - b", "b + a"), Some(plain));
         assert_eq!(fingerprint(SOURCE, "a - b", "(a - b)"), None);
+    }
+
+    #[test]
+    fn every_line_ending_that_python_knows_is_one() {
+        for ending in ["\r\n", "\r"] {
+            let source = SOURCE.replace('\n', ending);
+            assert!(
+                fingerprint(&source, "a - b", "a + b").is_some(),
+                "{ending:?}"
+            );
+            assert!(fingerprint(&source, "a - b", "a -").is_none(), "{ending:?}");
+        }
     }
 
     #[test]
