@@ -75,7 +75,8 @@ fn bad_patches_are_told_apart() {
         (
             replace(&task, "for word in words[1:]:", "while True:\n        word = ''"),
             false,
-            "did not run (time limit)",
+            // The time limit or the memory limit, whichever is quicker.
+            "did not run (",
         ),
         (
             replace(&task, condition, ">= width + (width < 9):"),
