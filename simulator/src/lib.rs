@@ -2,6 +2,7 @@
 //!
 //! Pure: states and source in, predictions out. No path, clock, network or environment.
 
+pub mod recording;
 mod simulator;
 mod state;
 
