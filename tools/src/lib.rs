@@ -9,6 +9,7 @@ pub mod process;
 pub mod project;
 pub mod python;
 pub mod source;
+pub mod trace;
 pub mod worktree;
 
 pub use cancel::Cancel;
