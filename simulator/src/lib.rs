@@ -2,6 +2,8 @@
 //!
 //! Pure: states and source in, predictions out. No path, clock, network or environment.
 
+pub mod expression;
+pub mod literal;
 pub mod recording;
 mod simulator;
 mod state;
