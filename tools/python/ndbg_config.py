@@ -8,7 +8,7 @@ import os
 
 ENVIRONMENT_VARIABLE = "NDBG_CONFIG"
 
-MODES = ("run", "collect", "spectrum", "values", "serve")
+MODES = ("run", "collect", "spectrum", "values", "trace", "serve")
 
 DEFAULTS = {
     "mode": "run",
@@ -19,6 +19,12 @@ DEFAULTS = {
     "foreign": None,
     "exclude_foreign": [],
     "trace": {},
+    "trace_out": None,
+    "trace_files": None,
+    "trace_functions": None,
+    "trace_states": True,
+    "trace_lines": True,
+    "trace_max_events": 1_000_000,
     "neutral": None,
     "memory_limit": None,
     "repr_limit": 2000,
@@ -41,9 +47,11 @@ class Settings:
             setattr(self, name, default if value is None else value)
         if self.mode not in MODES:
             raise ValueError(f"unknown mode {self.mode!r}")
+        if self.mode == "trace" and not self.trace_out:
+            raise ValueError("mode trace needs trace_out")
         if self.neutral is None:
             # Recording and screening make no sense beside plugins that trace, reorder or rerun.
-            self.neutral = self.mode in ("spectrum", "values", "serve")
+            self.neutral = self.mode in ("spectrum", "values", "trace", "serve")
         # Where temporary things may go: the caller owns this folder and cleans it up.
         self.folder = folder
 
@@ -54,7 +62,11 @@ class Settings:
         Recorders and the warm runner live in one process, and an overlay cannot reach a worker
         before the worker has imported its conftest files.
         """
-        return self.neutral or self.mode in ("spectrum", "values", "serve") or bool(self.overlay)
+        return (
+            self.neutral
+            or self.mode in ("spectrum", "values", "trace", "serve")
+            or bool(self.overlay)
+        )
 
 
 def take():

@@ -37,6 +37,9 @@ class Roots:
         self._names = {}
         self._venvs = {}
 
+    def folders(self):
+        return [folder for _, folder in self._folders]
+
     def locate(self, name):
         """The absolute path of a project file, or None for everything else. Cached by name."""
         try:

@@ -92,6 +92,11 @@ def _register_reporting(config, settings, roots):
         else:
             recording = ndbg_recording.ValueRecording(settings, roots, records)
         manager.register(recording, "ndbg_recording")
+    elif settings.mode == "trace":
+        import ndbg_trace_tests
+
+        recording = ndbg_trace_tests.TraceRecording(settings, roots, records, manager)
+        manager.register(recording, "ndbg_recording")
     return lambda message: records.emit("internal", message=message)
 
 

@@ -36,7 +36,7 @@ class Records:
         self._token = token
         self._pid = os.getpid()
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
-        self._fd = _above_standard_streams(os.open(path, flags, 0o600))
+        self._fd = above_standard_streams(os.open(path, flags, 0o600))
 
     def emit(self, kind, **fields):
         # A test may fork, and its child may fall through into pytest's own reporting: what such
@@ -56,7 +56,7 @@ class Records:
         self.emit("note", message=message)
 
 
-def _above_standard_streams(fd):
+def above_standard_streams(fd):
     """Move a descriptor away from 0–2, which capturing and daemons close and replace."""
     if fd > 2:
         return fd

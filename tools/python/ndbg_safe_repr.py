@@ -29,6 +29,11 @@ _type_qualname = type.__dict__["__qualname__"].__get__
 _type_module = type.__dict__["__module__"].__get__
 _type_mro = type.__dict__["__mro__"].__get__
 _type_namespace = type.__dict__["__dict__"].__get__
+_c_repr = repr
+_C_CONTAINERS = frozenset([list, tuple, dict])
+_C_TYPES = frozenset([int, str, bool, float, complex, bytes, type(None), list, tuple, dict])
+# Integers whose repr costs about as little as a comparison.
+_PLAIN_INT = 1 << 64
 _exception_args = BaseException.__dict__["args"].__get__
 
 # Types of the standard library whose own repr is written in C or trivially safe.
@@ -89,6 +94,53 @@ def safe_repr(value, limit=MAX_STATE):
         text = text[:limit] + ELLIPSIS
         writer.lossy = True
     return text, writer.lossy
+
+
+def fast_repr(value, limit=MAX_STATE):
+    """The result of `safe_repr`, by way of the interpreter's own repr where that is the same."""
+    cls = type(value)
+    if cls is str:
+        if len(value) <= MAX_STRING:
+            return _c_repr(value), False
+    elif cls is int:
+        if -_PLAIN_INT < value < _PLAIN_INT:
+            return _c_repr(value), False
+    elif value is None or cls is bool:
+        return _c_repr(value), False
+    elif cls in _C_CONTAINERS and _is_plain(value, cls, 1):
+        text = _c_repr(value)
+        # Within this length no string and no integer is too long; nan and inf are no literals.
+        if len(text) <= MAX_STRING and "nan" not in text and "inf" not in text:
+            return text, False
+    return safe_repr(value, limit)
+
+
+def _is_plain(value, cls, depth):
+    """Whether a list, tuple or dict holds nothing but short plain scalars and such containers."""
+    if len(value) > MAX_ITEMS or depth > MAX_DEPTH:
+        return False
+    kinds = set(map(type, value))
+    if cls is dict:
+        values = value.values()
+        kinds.update(map(type, values))
+        members = (value, values)
+    else:
+        members = (value,)
+    if not kinds <= _C_TYPES:
+        return False
+    if str in kinds or bytes in kinds or int in kinds or not kinds.isdisjoint(_C_CONTAINERS):
+        for items in members:
+            for item in items:
+                kind = type(item)
+                if kind is int:
+                    if not -_PLAIN_INT < item < _PLAIN_INT:
+                        return False
+                elif kind is str or kind is bytes:
+                    if len(item) > MAX_STRING:
+                        return False
+                elif kind in _C_CONTAINERS and not _is_plain(item, kind, depth + 1):
+                    return False
+    return True
 
 
 def describe(value, limit=MAX_STATE, attributes=True):

@@ -33,6 +33,15 @@ const FILES: &[(&str, &str)] = embedded![
     "ndbg_selection.py",
     "ndbg_source.py",
     "ndbg_swap.py",
+    "ndbg_trace.py",
+    "ndbg_trace_activation.py",
+    "ndbg_trace_filter.py",
+    "ndbg_trace_plan.py",
+    "ndbg_trace_script.py",
+    "ndbg_trace_source.py",
+    "ndbg_trace_stream.py",
+    "ndbg_trace_tests.py",
+    "ndbg_trace_values.py",
     "ndbg_values.py",
 ];
 
