@@ -7,3 +7,4 @@ pub mod fix;
 pub mod outcome;
 pub mod plan;
 pub mod report;
+pub mod trace;

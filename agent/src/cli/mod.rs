@@ -1,11 +1,13 @@
 //! The command line: one file a verb. Arguments become settled settings here, nothing else happens.
 
+mod debug;
 mod doctor;
 mod fix;
 mod localize;
 mod project;
 #[cfg(test)]
 mod reference;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -30,6 +32,8 @@ struct Arguments {
 enum Verb {
     Fix(fix::FixArguments),
     Localize(localize::LocalizeArguments),
+    Trace(trace::TraceArguments),
+    Debug(debug::DebugArguments),
     Doctor(doctor::DoctorArguments),
     Bench(crate::bench::BenchArguments),
 }
@@ -67,6 +71,8 @@ pub fn main() -> ExitCode {
     let outcome = match arguments.verb {
         Verb::Fix(verb) => fix::run(verb, color),
         Verb::Localize(verb) => localize::run(verb, color),
+        Verb::Trace(verb) => trace::run(verb, color),
+        Verb::Debug(verb) => debug::run(verb, color),
         Verb::Doctor(verb) => doctor::run(verb),
         Verb::Bench(verb) => crate::bench::run(verb),
     };

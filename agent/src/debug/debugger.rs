@@ -401,14 +401,15 @@ impl Debugger {
     fn tree(&self) -> Answer {
         let run = self.recording();
         let activation = run.event(self.at).activation;
-        let mut text = view::call(run, activation) + "\n";
+        let mut text = view::call_line(run, activation, 0) + "\n";
         let mut event = Some(run.activation(activation).first);
         let mut shown = 0;
         while let Some(id) = event {
             for child in run.called_during(id) {
                 shown += 1;
                 if shown <= 40 {
-                    text += &format!("  {}\n", view::call(run, child));
+                    text += &view::call_line(run, child, 1);
+                    text.push('\n');
                 }
             }
             event = run.next_in_activation(id);

@@ -12,8 +12,10 @@ mod scan;
 mod view;
 mod why;
 
+pub use breakpoint::is_named;
 pub use debugger::{Answer, Debugger};
 pub use repl::run;
+pub use view::{call_line, stop as stop_lines};
 
 #[cfg(test)]
 mod tests;

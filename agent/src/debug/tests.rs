@@ -321,8 +321,8 @@ fn wrong_commands_say_what_is_wrong() {
 fn the_tree_shows_calls_with_arguments_and_results() {
     let said = session("t");
     assert!(said.contains("0  main() -> 3\n"), "{said}");
-    assert!(said.contains("5  fill(box=[], n=1) -> 1\n"), "{said}");
-    assert!(said.contains("11  fill(box=[1], n=2) -> 2\n"), "{said}");
+    assert!(said.contains("5    fill(box=[], n=1) -> 1\n"), "{said}");
+    assert!(said.contains("11    fill(box=[1], n=2) -> 2\n"), "{said}");
 }
 
 #[test]

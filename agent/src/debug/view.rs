@@ -165,8 +165,8 @@ pub fn source(run: &Recording, id: EventId) -> String {
     text
 }
 
-/// One line for a call: function, arguments, result.
-pub fn call(run: &Recording, id: ActivationId) -> String {
+/// One line for a call: number of its first event, function, arguments, result.
+pub fn call_line(run: &Recording, id: ActivationId, level: usize) -> String {
     let activation = run.activation(id);
     let first = run.event(activation.first);
     let arguments: Vec<String> = first
@@ -197,8 +197,10 @@ pub fn call(run: &Recording, id: ActivationId) -> String {
     } else {
         ""
     };
+    // Indentation stops where little of a line would be left.
+    let indent = "  ".repeat(level.min(12));
     format!(
-        "{:>7}  {resumed}{}({}) -> {result}",
+        "{:>7}  {indent}{resumed}{}({}) -> {result}",
         activation.first.0,
         run.function(id),
         short(&arguments.join(", "), 40)

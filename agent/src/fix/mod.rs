@@ -14,8 +14,10 @@ pub(crate) mod screen;
 pub(crate) mod search;
 pub mod session;
 pub mod settings;
+mod spectra;
 pub mod stop;
 pub mod target;
+pub mod target_run;
 pub mod throughput;
 mod verify;
 
@@ -183,7 +185,7 @@ pub fn investigate(
     let mut baseline =
         baseline::establish(&session, &targets, settings.baseline_runs, budget, reporter)?;
     budget.check()?;
-    baseline::record_spectra(&session, &mut baseline, budget, reporter)?;
+    spectra::record(&session, &mut baseline, budget, reporter)?;
     let found = localize::localize(&session, &baseline);
     for text in &found.unreadable {
         note(

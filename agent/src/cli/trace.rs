@@ -1,0 +1,251 @@
+//! `ndbg-agent trace`.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use camino::{Utf8Path, Utf8PathBuf};
+use clap::{Args, Subcommand};
+use ndbg_tools::Cancel;
+use ndbg_tools::process::Exit;
+use ndbg_tools::trace as recordings;
+
+use super::project::ProjectArguments;
+use crate::fix;
+use crate::fix::stop::Stop;
+use crate::outcome::Outcome;
+use crate::report::{ColorChoice, ProgressChoice, Reporter, ReporterOptions, StdoutMode};
+use crate::trace::{self, Filter, Focus, Recorded, Subject};
+
+/// Record a run of tests or of a script, with every local state
+///
+/// Records calls, lines, returns and exceptions with the local variables at each, in all threads and
+/// tasks, into a folder that `trace show` prints and `debug` opens. Tests run in a worktree; a script
+/// runs where it is, as `python SCRIPT` would run it. Without `--out` the recording goes into the
+/// cache, which keeps the newest twenty.
+///
+///   ndbg-agent trace --repo . --test tests/test_cart.py::test_total
+///   ndbg-agent trace report.py --year 2024
+///   ndbg-agent trace show
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, verbatim_doc_comment)]
+pub struct TraceArguments {
+    #[command(subcommand)]
+    verb: Option<TraceVerb>,
+    #[command(flatten)]
+    record: RecordArguments,
+}
+
+#[derive(Debug, Subcommand)]
+enum TraceVerb {
+    Show(ShowArguments),
+}
+
+/// What is recorded, and how.
+#[derive(Debug, Args)]
+pub struct RecordArguments {
+    /// Script to run, and its arguments; tests without it
+    #[arg(
+        value_name = "SCRIPT",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    script: Vec<String>,
+    #[command(flatten)]
+    project: ProjectArguments,
+    /// Record only this function, file or FILE::FUNCTION; may be repeated
+    #[arg(long, value_name = "WHAT", help_heading = "Recording")]
+    focus: Vec<String>,
+    /// Record calls and lines without the local variables
+    #[arg(long, help_heading = "Recording")]
+    no_states: bool,
+    /// Folder for the recording
+    #[arg(long, value_name = "DIR", help_heading = "Recording")]
+    out: Option<Utf8PathBuf>,
+    /// Events after which recording ends; the program goes on
+    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Limits")]
+    max_events: u64,
+    /// Wall-clock limit in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Limits")]
+    max_time: u64,
+}
+
+/// Print the call tree of a recording, or the states of one call
+#[derive(Debug, Args)]
+struct ShowArguments {
+    /// Recording; the newest one in the cache without it
+    #[arg(value_name = "RECORDING")]
+    recording: Option<Utf8PathBuf>,
+    /// Only calls of this function, and what they call
+    #[arg(long, short, value_name = "NAME")]
+    function: Option<String>,
+    /// The states of the call that this event belongs to
+    #[arg(long, short, value_name = "N")]
+    event: Option<usize>,
+    /// Deepest level of calls
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    depth: usize,
+    /// Calls or events left out first
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    skip: usize,
+    /// Most calls or events shown
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 50)]
+    limit: usize,
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+impl RecordArguments {
+    /// The recording that is meant, if none is to be made: the inner none is the newest one.
+    pub fn existing(&self) -> Option<Option<Utf8PathBuf>> {
+        match &self.script[..] {
+            [] => self.project.tests.is_empty().then_some(None),
+            [path] if Utf8Path::new(path).is_dir() => Some(Some(path.into())),
+            [path] if path.ends_with(".ndbg") => Some(Some(path.into())),
+            _ => None,
+        }
+    }
+}
+
+/// Runs the verb.
+pub fn run(arguments: TraceArguments, color: ColorChoice) -> anyhow::Result<Outcome> {
+    match arguments.verb {
+        Some(TraceVerb::Show(arguments)) => show(&arguments),
+        None => record_and_say(arguments.record, color),
+    }
+}
+
+fn record_and_say(arguments: RecordArguments, color: ColorChoice) -> anyhow::Result<Outcome> {
+    let done = match record(arguments, color)? {
+        Ok(done) => done,
+        Err(stop) => return Ok(stop),
+    };
+    let (passed, failed, skipped) = done.counts.unwrap_or_default();
+    let tests = match done.counts {
+        Some(_) => format!("{passed} passed, {failed} failed, {skipped} skipped; "),
+        None => String::new(),
+    };
+    eprintln!(
+        "{tests}{} events in {:.1} s, {}\nrecorded in {}",
+        done.written.events,
+        done.seconds,
+        size(done.written.bytes),
+        done.folder
+    );
+    eprintln!("`ndbg-agent debug {0}` steps through it", done.folder);
+    // Last, so that nothing is said after a broken pipe.
+    if done.counts.is_some() {
+        println!("{}", done.folder);
+    }
+    Ok(match done.exit {
+        None | Some(Exit::Code(0)) => Outcome::Fixed,
+        Some(Exit::TimedOut) => Outcome::Budget,
+        Some(exit) => {
+            eprintln!("the script ended with {exit}");
+            Outcome::NotFixed
+        }
+    })
+}
+
+/// Records; the inner error is an ending that has been said.
+pub fn record(
+    arguments: RecordArguments,
+    color: ColorChoice,
+) -> anyhow::Result<Result<Recorded, Outcome>> {
+    let cancel = Cancel::on_signals().context("cannot handle signals")?;
+    let mut script = arguments.script.into_iter();
+    let subject = match script.next() {
+        Some(path) => Subject::Script(path.into(), script.collect()),
+        None => Subject::Tests,
+    };
+    let project = arguments.project.settle();
+    let name = match &subject {
+        Subject::Script(path, _) => path.to_string(),
+        Subject::Tests => {
+            let first = project.tests.first();
+            first.map_or_else(|| "tests".to_owned(), |test| test.replace("::", "."))
+        }
+    };
+    let settings = trace::Settings {
+        project,
+        subject,
+        focus: Focus::parse(&arguments.focus),
+        states: !arguments.no_states,
+        max_events: arguments.max_events,
+        out: arguments.out.unwrap_or_else(|| trace::new_folder(&name)),
+        command: std::env::args().skip(1).collect(),
+        limit: Duration::from_secs(arguments.max_time),
+    };
+    let reporter = Reporter::start(ReporterOptions {
+        run_dir: None,
+        stdout: StdoutMode::Silent,
+        quiet: true,
+        verbose: false,
+        color,
+        progress: ProgressChoice::Never,
+    })?;
+    Ok(
+        trace::record(&settings, &reporter, &cancel).map_err(|stop| {
+            fix::report_stop(&reporter, &stop);
+            stop.outcome
+        }),
+    )
+}
+
+fn show(arguments: &ShowArguments) -> anyhow::Result<Outcome> {
+    let opened = match open(arguments.recording.as_ref()) {
+        Ok(opened) => opened,
+        Err(stop) => return Ok(say(&stop)),
+    };
+    let filter = Filter {
+        function: arguments.function.clone(),
+        event: arguments.event,
+        depth: arguments.depth,
+        skip: arguments.skip,
+        limit: arguments.limit,
+    };
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let shown = trace::show(&opened, &filter, arguments.json, &mut out)
+        .and_then(|shown| std::io::Write::flush(&mut out).map(|()| shown));
+    match shown {
+        Ok(true) => Ok(Outcome::Fixed),
+        Ok(false) => Ok(say(&Stop::new(
+            Outcome::Usage,
+            format!(
+                "there is no event {}: they go from 0 to {}",
+                arguments.event.unwrap_or_default(),
+                opened.recording.len().saturating_sub(1)
+            ),
+        ))),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Outcome::Fixed),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Opens a recording, or the newest one.
+pub fn open(recording: Option<&Utf8PathBuf>) -> Result<recordings::Opened, Stop> {
+    let folder = recording.cloned().or_else(trace::latest).ok_or_else(|| {
+        Stop::new(Outcome::Usage, "there is no recording yet")
+            .hint("record one: `ndbg-agent trace --repo . --test TEST`")
+    })?;
+    Ok(recordings::open(&folder)?)
+}
+
+/// Says why there is nothing to show.
+pub fn say(stop: &Stop) -> Outcome {
+    eprintln!("error: {}", stop.message);
+    if let Some(hint) = &stop.hint {
+        eprintln!("hint: {hint}");
+    }
+    stop.outcome
+}
+
+fn size(bytes: u64) -> String {
+    if bytes < 10_000 {
+        format!("{bytes} bytes")
+    } else if bytes < 10_000_000 {
+        format!("{} kB", bytes / 1000)
+    } else {
+        format!("{} MB", bytes / 1_000_000)
+    }
+}

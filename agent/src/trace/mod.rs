@@ -1,0 +1,11 @@
+//! Recording runs, and showing recordings.
+
+mod focus;
+mod record;
+mod show;
+mod store;
+
+pub use focus::Focus;
+pub use record::{Recorded, Settings, Subject, record};
+pub use show::{Filter, show};
+pub use store::{latest, new_folder};
