@@ -40,7 +40,7 @@ pub enum Literal {
     Set(Vec<Literal>),
     /// A frozen set.
     FrozenSet(Vec<Literal>),
-    /// `range(start, stop, step)`.
+    /// `range(start, end, step)`.
     Range(BigInt, BigInt, BigInt),
 }
 
@@ -88,17 +88,17 @@ impl Literal {
                 Some(items.len())
             }
             Self::Dict(items) => Some(items.len()),
-            Self::Range(start, stop, step) => {
-                let span = if *step > BigInt::ZERO {
-                    stop - start
+            Self::Range(start, end, by) => {
+                let span = if *by > BigInt::ZERO {
+                    end - start
                 } else {
-                    start - stop
+                    start - end
                 };
-                let step = step.magnitude();
+                let by = by.magnitude();
                 if span <= BigInt::ZERO {
                     return Some(0);
                 }
-                usize::try_from((span.magnitude() + step - 1u32) / step).ok()
+                usize::try_from((span.magnitude() + by - 1u32) / by).ok()
             }
             _ => None,
         }
@@ -181,10 +181,10 @@ impl fmt::Display for Literal {
                 }
                 f.write_char('}')
             }
-            Self::Range(start, stop, step) if *step == BigInt::from(1) => {
-                write!(f, "range({start}, {stop})")
+            Self::Range(start, end, by) if *by == BigInt::from(1) => {
+                write!(f, "range({start}, {end})")
             }
-            Self::Range(start, stop, step) => write!(f, "range({start}, {stop}, {step})"),
+            Self::Range(start, end, by) => write!(f, "range({start}, {end}, {by})"),
         }
     }
 }

@@ -4,7 +4,7 @@ use camino::Utf8PathBuf;
 use clap::Args;
 use ndbg_tools::python::managed::cache_folder;
 
-use super::trace::{RecordArguments, open, record, say};
+use super::trace::{RecordArguments, Source, open, record, say};
 use crate::debug::{self, Debugger};
 use crate::fix::stop::Stop;
 use crate::outcome::Outcome;
@@ -28,14 +28,13 @@ pub struct DebugArguments {
 
 /// Runs the verb.
 pub fn run(arguments: DebugArguments, color: ColorChoice) -> anyhow::Result<Outcome> {
-    let existing = arguments.record.existing();
-    let opened = if let Some(recording) = existing {
-        open(recording.as_ref())
-    } else {
-        match record(arguments.record, color)? {
+    let opened = match arguments.record.into() {
+        Source::Newest => open(None),
+        Source::Recording(path) => open(Some(&path)),
+        Source::Run(run) => match record(*run, color)? {
             Ok(done) => open(Some(&done.folder)),
             Err(outcome) => return Ok(outcome),
-        }
+        },
     };
     let opened = match opened {
         Ok(opened) => opened,

@@ -95,14 +95,25 @@ struct ShowArguments {
     json: bool,
 }
 
-impl RecordArguments {
-    /// The recording that is meant, if none is to be made: the inner none is the newest one.
-    pub fn existing(&self) -> Option<Option<Utf8PathBuf>> {
-        match &self.script[..] {
-            [] => self.project.tests.is_empty().then_some(None),
-            [path] if Utf8Path::new(path).is_dir() => Some(Some(path.into())),
-            [path] if path.ends_with(".ndbg") => Some(Some(path.into())),
-            _ => None,
+/// What is to be debugged.
+#[derive(Debug)]
+pub enum Source {
+    /// The newest recording.
+    Newest,
+    /// A recording that exists.
+    Recording(Utf8PathBuf),
+    /// A run that is to be recorded first.
+    Run(Box<RecordArguments>),
+}
+
+impl From<RecordArguments> for Source {
+    fn from(arguments: RecordArguments) -> Self {
+        match &arguments.script[..] {
+            [] if arguments.project.tests.is_empty() => Self::Newest,
+            [path] if Utf8Path::new(path).is_dir() || path.ends_with(".ndbg") => {
+                Self::Recording(path.into())
+            }
+            _ => Self::Run(Box::new(arguments)),
         }
     }
 }

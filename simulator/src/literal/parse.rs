@@ -101,9 +101,8 @@ impl<'a> Reader<'a> {
             '(' => self.parenthesis(),
             '{' => self.braces(),
             '\'' | '"' => self.string().map(Literal::Str),
-            '-' | '+' | '0'..='9' => self.number(),
             '.' if self.take("...") => Ok(Literal::Ellipsis),
-            '.' => self.number(),
+            '-' | '+' | '.' | '0'..='9' => self.number(),
             _ => self.named(),
         }
     }
@@ -147,16 +146,20 @@ impl<'a> Reader<'a> {
                     }
                 }
                 let one = BigInt::from(1);
-                match <[BigInt; 3]>::try_from(numbers) {
-                    Ok([start, stop, step]) if step != BigInt::ZERO => {
-                        Ok(Literal::Range(start, stop, step))
+                let mut numbers = numbers.into_iter();
+                let parts = (
+                    numbers.next(),
+                    numbers.next(),
+                    numbers.next(),
+                    numbers.next(),
+                );
+                match parts {
+                    (Some(end), None, ..) => Ok(Literal::Range(BigInt::ZERO, end, one)),
+                    (Some(start), Some(end), None, _) => Ok(Literal::Range(start, end, one)),
+                    (Some(start), Some(end), Some(by), None) if by != BigInt::ZERO => {
+                        Ok(Literal::Range(start, end, by))
                     }
-                    Ok(_) => self.fail("range of step 0"),
-                    Err(mut numbers) => match (numbers.pop(), numbers.pop()) {
-                        (Some(stop), Some(start)) => Ok(Literal::Range(start, stop, one)),
-                        (Some(stop), None) => Ok(Literal::Range(BigInt::ZERO, stop, one)),
-                        _ => self.fail("range of nothing"),
-                    },
+                    _ => self.fail("no such range"),
                 }
             }
             _ => {
@@ -198,11 +201,9 @@ impl<'a> Reader<'a> {
     }
 
     fn parenthesis(&mut self) -> Result<Literal, NotLiteral> {
-        let start = self.at;
         let (mut items, comma) = self.items('(', ')')?;
         if items.len() == 1 && !comma {
             // `(1+2j)` is one number, `(1)` is the number itself.
-            let _ = start;
             return Ok(items.remove(0));
         }
         Ok(Literal::Tuple(items))
@@ -361,13 +362,11 @@ impl<'a> Reader<'a> {
             if digits > 0 {
                 let mut code = 0;
                 for _ in 0..digits {
-                    match chars.next().and_then(|(_, c)| c.to_digit(16)) {
-                        Some(digit) => code = code << 4 | digit,
-                        None => {
-                            self.at += offset;
-                            return self.fail("an escape is not complete");
-                        }
-                    }
+                    let Some(digit) = chars.next().and_then(|(_, c)| c.to_digit(16)) else {
+                        self.at += offset;
+                        return self.fail("an escape is not complete");
+                    };
+                    code = code << 4 | digit;
                 }
                 push(code);
                 continue;
@@ -471,6 +470,7 @@ mod tests {
             "-",
             "'\\x1'",
             "range()",
+            "range(1, 2, 3, 4)",
             "range(1, 2, 0)",
             "--1",
         ] {
