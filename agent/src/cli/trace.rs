@@ -110,7 +110,10 @@ impl From<RecordArguments> for Source {
     fn from(arguments: RecordArguments) -> Self {
         match &arguments.script[..] {
             [] if arguments.project.tests.is_empty() => Self::Newest,
-            [path] if Utf8Path::new(path).is_dir() || path.ends_with(".ndbg") => {
+            [path]
+                if Utf8Path::new(path).is_dir()
+                    || Utf8Path::new(path).extension() == Some("ndbg") =>
+            {
                 Self::Recording(path.into())
             }
             _ => Self::Run(Box::new(arguments)),

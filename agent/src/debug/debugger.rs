@@ -1,6 +1,7 @@
 //! The debugger's state and what each command does to it.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 use ndbg_simulator::expression::{Expression, Outcome};
 use ndbg_simulator::recording::{EventId, FileId, FrameId, Recording};
@@ -355,7 +356,7 @@ impl Debugger {
             view::short(run.source_line(write.by), 76),
         );
         if let Some(before) = write.before {
-            text += &format!("   before: {}\n", view::short(run.text(before), 64));
+            let _ = writeln!(text, "   before: {}", view::short(run.text(before), 64));
         }
         Answer::say(text + &format!("   `goto {}` goes there\n", write.by.0))
     }
@@ -415,7 +416,7 @@ impl Debugger {
             event = run.next_in_activation(id);
         }
         if shown > 40 {
-            text += &format!("  … and {} more calls\n", shown - 40);
+            let _ = writeln!(text, "  … and {} more calls", shown - 40);
         }
         Answer::say(text)
     }
@@ -429,18 +430,18 @@ impl Debugger {
             meta.python
         );
         if let Some(reason) = &self.opened.cut_off {
-            text += &format!("this is not all: {reason}\n");
+            let _ = writeln!(text, "this is not all: {reason}");
         }
         if let Some(end) = run.end() {
             if let Some(reason) = &end.truncated {
-                text += &format!("this is not all: {reason}\n");
+                let _ = writeln!(text, "this is not all: {reason}");
             }
             for (reason, count) in &end.dropped {
-                text += &format!("not recorded: {count} × {reason}\n");
+                let _ = writeln!(text, "not recorded: {count} × {reason}");
             }
         }
         for note in run.notes() {
-            text += &format!("note: {}\n", view::short(note, 300));
+            let _ = writeln!(text, "note: {}", view::short(note, 300));
         }
         text
     }

@@ -1,5 +1,7 @@
 //! Help texts of the debugger.
 
+use std::fmt::Write as _;
+
 use super::command::COMMANDS;
 
 /// One line a command.
@@ -7,7 +9,7 @@ pub fn overview() -> String {
     let mut text = String::new();
     for (names, argument, help) in COMMANDS {
         let left = format!("{} {argument}", names[0]);
-        text += &format!("  {left:<22}{help}\n");
+        let _ = writeln!(text, "  {left:<22}{help}");
     }
     text + "\nAn empty line repeats the last step. `h COMMAND` says more.\n"
 }

@@ -1,5 +1,7 @@
 //! What the debugger shows: plain text that reads well at 80 columns.
 
+use std::fmt::Write as _;
+
 use ndbg_simulator::EventKind;
 use ndbg_simulator::recording::{ActivationId, Entry, EventId, Leave, Recording, TextId};
 
@@ -72,11 +74,11 @@ pub fn stop(run: &Recording, id: EventId) -> String {
     );
     if let Some(kind) = event.exception {
         let value = event.value.map_or("", |value| run.text(value));
-        text += &format!("   {}: {}\n", run.text(kind), short(value, VALUE));
+        let _ = writeln!(text, "   {}: {}", run.text(kind), short(value, VALUE));
     } else if movement::unwinds(run, id) {
         text += "   an exception leaves the function\n";
     } else if let Some(value) = event.value {
-        text += &format!("   value: {}\n", short(run.text(value), VALUE));
+        let _ = writeln!(text, "   value: {}", short(run.text(value), VALUE));
     }
     let previous = run
         .previous_in_frame(id)
@@ -96,8 +98,9 @@ pub fn stop(run: &Recording, id: EventId) -> String {
             text += "   …\n";
             break;
         }
-        text += &format!(
-            "   {}\n",
+        let _ = writeln!(
+            text,
+            "   {}",
             binding(run, name, change.value, change.serial, before)
         );
     }
@@ -133,7 +136,8 @@ pub fn stack(run: &Recording, at: EventId, selected: usize) -> String {
     let mut text = String::new();
     for (level, &id) in frames.iter().enumerate().rev() {
         let mark = if level == selected { '>' } else { ' ' };
-        text += &format!(
+        let _ = write!(
+            text,
             "{mark} {}\n    {}\n",
             place(run, id),
             short(run.source_line(id).trim(), 72)

@@ -1,5 +1,7 @@
 //! What `--focus` names: functions, files, or functions of a file.
 
+use camino::Utf8Path;
+
 /// Files and functions to record; everything where both are none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Focus {
@@ -16,7 +18,9 @@ impl Focus {
         for text in texts {
             let (file, function) = match text.split_once("::") {
                 Some((file, function)) => (Some(file), Some(function.replace("::", "."))),
-                None if text.ends_with(".py") || text.contains(['/', '*']) => {
+                None if Utf8Path::new(text).extension() == Some("py")
+                    || text.contains(['/', '*']) =>
+                {
                     (Some(&text[..]), None)
                 }
                 None => (None, Some(text.clone())),

@@ -1,3 +1,5 @@
+use std::fmt::Write as _;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use ndbg_simulator::recording::EventId;
 
@@ -13,13 +15,13 @@ fn raw(calls: usize, ended: bool) -> String {
     let texts = 3;
     for call in 0..calls {
         let value = texts + call;
-        text += &format!("S \"{}\"\n", call * 7919);
-        text += &format!("c {call} {call} - 0 0 1 c 1={value}\n");
-        text += &format!("l {call} 2\nl {call} 3 1={value}#{}\n", call + 1);
-        text += &format!("r {call} 3 2 r 1=-\n");
+        let _ = writeln!(text, "S \"{}\"", call * 7919);
+        let _ = writeln!(text, "c {call} {call} - 0 0 1 c 1={value}");
+        let _ = write!(text, "l {call} 2\nl {call} 3 1={value}#{}\n", call + 1);
+        let _ = writeln!(text, "r {call} 3 2 r 1=-");
     }
     if ended {
-        text += &format!("X normal\nE {{\"events\":{}}}\n", calls * 4);
+        let _ = write!(text, "X normal\nE {{\"events\":{}}}\n", calls * 4);
     }
     text
 }
