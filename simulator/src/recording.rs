@@ -5,10 +5,12 @@
 //! leaving the interpreter: a plain function has one, a generator one per resume. Ids count from 0.
 
 mod builder;
+mod history;
 mod locals;
 mod record;
 
 pub use builder::{Malformed, RecordingBuilder};
+pub use history::History;
 pub use locals::Locals;
 pub use record::{BoundaryKind, Change, CodeFlags, End, Entry, ExitKind, Leave, Record};
 
