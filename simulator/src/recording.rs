@@ -69,6 +69,15 @@ impl File {
         Self { name, text, lines }
     }
 
+    /// Number of lines; none where there is no text.
+    pub fn line_count(&self) -> u32 {
+        let ends = self
+            .text
+            .as_deref()
+            .is_some_and(|t| t.is_empty() || t.ends_with(['\n', '\r']));
+        self.lines.len() as u32 - u32::from(ends)
+    }
+
     /// Text of a one-based line without its end; empty when there is none.
     pub fn line(&self, line: u32) -> &str {
         let Some(text) = self.text.as_deref() else {
