@@ -5,10 +5,12 @@
 //! leaving the interpreter: a plain function has one, a generator one per resume. Ids count from 0.
 
 mod builder;
+mod history;
 mod locals;
 mod record;
 
 pub use builder::{Malformed, RecordingBuilder};
+pub use history::History;
 pub use locals::Locals;
 pub use record::{BoundaryKind, Change, CodeFlags, End, Entry, ExitKind, Leave, Record};
 
@@ -65,6 +67,15 @@ impl File {
     pub fn new(name: String, text: Option<String>) -> Self {
         let lines = text.as_deref().map(line_starts).unwrap_or_default();
         Self { name, text, lines }
+    }
+
+    /// Number of lines; none where there is no text.
+    pub fn line_count(&self) -> u32 {
+        let ends = self
+            .text
+            .as_deref()
+            .is_some_and(|t| t.is_empty() || t.ends_with(['\n', '\r']));
+        self.lines.len() as u32 - u32::from(ends)
     }
 
     /// Text of a one-based line without its end; empty when there is none.

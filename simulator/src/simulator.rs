@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::state::{Action, State};
+use crate::transition::Inapplicable;
 
 /// Where a value comes from. No report shows a predicted value as a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +38,9 @@ pub enum Unavailable {
     /// The simulator does not know.
     #[error("unknown: {0}")]
     Unknown(String),
+    /// The action has no meaning where it is to be done.
+    #[error(transparent)]
+    Inapplicable(#[from] Inapplicable),
 }
 
 /// Predicts program states. Pure: the same question has the same answer.

@@ -220,7 +220,11 @@ impl RecordingBuilder {
     fn check_owner(&self, id: ActivationId) -> Result<(), Malformed> {
         check("activation", id.0, self.recording.activations.len())?;
         let last = self.recording.activation(id).last;
-        if self.recording.kind(last) == EventKind::Return {
+        // Only the newest activation of a frame runs: after a resume, the events of one before it
+        // would interleave with its own and no order of them would be a tree.
+        let FrameId(frame) = self.recording.activation(id).frame;
+        let newest = self.last[frame as usize] == last.0;
+        if self.recording.kind(last) == EventKind::Return || !newest {
             return Err(Malformed::Left(id.0));
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Local variables of a frame, put together from the changes since its call.
 
-use super::{Change, Entry, EventId, Recording};
+use super::{Change, Entry, EventId, Recording, TextId};
 use crate::state::EventKind;
 
 /// Bindings in the order in which the names were bound.
@@ -27,19 +27,36 @@ impl Locals {
         locals
     }
 
+    /// These bindings, no name twice.
+    pub(super) fn of(bindings: &[Change]) -> Self {
+        Self(bindings.to_vec())
+    }
+
+    /// The bindings, in order.
+    pub(super) fn as_slice(&self) -> &[Change] {
+        &self.0
+    }
+
     /// Takes over what changed at the next event.
     pub fn apply(&mut self, changes: &[Change]) {
         for change in changes {
-            let at = self.0.iter().position(|held| held.name == change.name);
-            match (at, change.value) {
-                (Some(at), Some(_)) => self.0[at] = *change,
-                (None, Some(_)) => self.0.push(*change),
-                (Some(at), None) => {
-                    self.0.remove(at);
-                }
-                (None, None) => {}
-            }
+            self.rebind(*change);
         }
+    }
+
+    /// Takes over one change; what the name was bound to before.
+    pub(super) fn rebind(&mut self, change: Change) -> Option<TextId> {
+        let at = self.0.iter().position(|held| held.name == change.name);
+        let before = at.and_then(|at| self.0[at].value);
+        match (at, change.value) {
+            (Some(at), Some(_)) => self.0[at] = change,
+            (None, Some(_)) => self.0.push(change),
+            (Some(at), None) => {
+                self.0.remove(at);
+            }
+            (None, None) => {}
+        }
+        before
     }
 
     /// Bindings; every one has a value.

@@ -1,0 +1,3 @@
+//! What answers a debugger's questions.
+
+pub mod oracle;

@@ -1,0 +1,9 @@
+//! Laws of trees, transitions, grammars and trajectories over random recordings.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+mod corners;
+mod forward;
+mod golden;
+mod inverse;
+mod recordings;
+mod script;
