@@ -40,9 +40,17 @@ pub fn run(arguments: DebugArguments, color: ColorChoice) -> anyhow::Result<Outc
         Ok(opened) => opened,
         Err(stop) => return Ok(say(&stop)),
     };
+    let cut_off = opened.cut_off.clone();
     let Some(debugger) = Debugger::new(opened) else {
-        let stop = Stop::new(Outcome::Usage, "nothing was recorded")
-            .hint("`--focus` may name nothing that ran, or the tests run no code of the project");
+        let stop = match cut_off {
+            Some(reason) => Stop::new(
+                Outcome::Usage,
+                format!("there is no whole event in the recording: {reason}"),
+            ),
+            None => Stop::new(Outcome::Usage, "nothing was recorded").hint(
+                "`--focus` may name nothing that ran, or the tests run no code of the project",
+            ),
+        };
         return Ok(say(&stop));
     };
     let history: Utf8PathBuf = cache_folder().join("debug_history");

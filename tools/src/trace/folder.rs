@@ -19,8 +19,12 @@ use super::raw::{RawError, RawReader, Sources};
 pub const VERSION: u32 = 1;
 const META: &str = "meta.json";
 const RECORDS: &str = "records.zst";
-/// Bytes of records in one zstd frame: what is lost at most when the last one is cut off.
-const FRAME: usize = 1 << 17;
+/// Bytes of records in one zstd frame.
+const FRAME: usize = 1 << 20;
+/// Bytes of records in the smallest block of a frame.
+const SMALLEST_BLOCK: usize = 256;
+/// Bytes read at once.
+const CHUNK: usize = 1 << 16;
 const LEVEL: i32 = 3;
 
 /// Why a recording cannot be written or opened.
@@ -194,8 +198,11 @@ fn write_meta(folder: &Utf8Path, meta: &Meta) -> Result<(), FolderError> {
 struct Frames<'p> {
     path: &'p Utf8Path,
     file: File,
-    pending: Vec<u8>,
+    encoder: zstd::Encoder<'static, Vec<u8>>,
     context: Context,
+    pending: Vec<u8>,
+    /// Bytes of records in the frame.
+    filled: usize,
     written: u64,
 }
 
@@ -204,41 +211,60 @@ impl<'p> Frames<'p> {
         Ok(Self {
             path,
             file: File::create(path).map_err(at(path))?,
-            pending: Vec::with_capacity(FRAME * 2),
+            encoder: encoder().map_err(at(path))?,
             context: Context::default(),
+            pending: Vec::new(),
+            filled: 0,
             written: 0,
         })
     }
 
     fn push(&mut self, record: &Record) -> Result<(), FolderError> {
         codec::encode(record, &mut self.context, &mut self.pending);
-        if self.pending.len() >= FRAME {
-            self.flush()?;
+        // A block can be read when it is whole: more of them while there is little lose little of a
+        // short recording that is cut off, fewer later cost little of a long one.
+        if self.pending.len() >= SMALLEST_BLOCK.max(self.filled / 8) {
+            self.end_block().map_err(at(self.path))?;
+        }
+        if self.filled >= FRAME {
+            self.end_frame().map_err(at(self.path))?;
         }
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), FolderError> {
-        let compress = || -> io::Result<Vec<u8>> {
-            let mut encoder = zstd::Encoder::new(Vec::new(), LEVEL)?;
-            encoder.include_checksum(true)?;
-            encoder.write_all(&self.pending)?;
-            encoder.finish()
-        };
-        let bytes = compress().map_err(at(self.path))?;
-        self.file.write_all(&bytes).map_err(at(self.path))?;
-        self.written += bytes.len() as u64;
+    fn end_block(&mut self) -> io::Result<()> {
+        self.encoder.write_all(&self.pending)?;
+        self.encoder.flush()?;
+        self.filled += self.pending.len();
         self.pending.clear();
+        let bytes = self.encoder.get_mut();
+        self.file.write_all(bytes)?;
+        self.written += bytes.len() as u64;
+        bytes.clear();
+        Ok(())
+    }
+
+    fn end_frame(&mut self) -> io::Result<()> {
+        self.end_block()?;
+        let ended = std::mem::replace(&mut self.encoder, encoder()?);
+        let bytes = ended.finish()?;
+        self.file.write_all(&bytes)?;
+        self.written += bytes.len() as u64;
+        self.filled = 0;
         Ok(())
     }
 
     fn finish(mut self) -> Result<u64, FolderError> {
-        if !self.pending.is_empty() {
-            self.flush()?;
-        }
+        self.end_frame().map_err(at(self.path))?;
         self.file.sync_data().map_err(at(self.path))?;
         Ok(self.written)
     }
+}
+
+fn encoder() -> io::Result<zstd::Encoder<'static, Vec<u8>>> {
+    let mut encoder = zstd::Encoder::new(Vec::new(), LEVEL)?;
+    encoder.include_checksum(true)?;
+    Ok(encoder)
 }
 
 /// Reads `meta.json` alone.
@@ -279,7 +305,7 @@ pub fn open(folder: &Utf8Path) -> Result<Opened, FolderError> {
     let mut builder = RecordingBuilder::new();
     let mut context = Context::default();
     let mut buffer: Vec<u8> = Vec::new();
-    let mut chunk = vec![0; FRAME];
+    let mut chunk = vec![0; CHUNK];
     let mut cut_off = None;
     loop {
         let read = match decoder.read(&mut chunk) {
