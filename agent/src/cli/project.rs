@@ -45,6 +45,7 @@ pub struct ProjectArguments {
         long = "env",
         short = 'e',
         value_name = "NAME[=VALUE]",
+        value_parser = variable,
         help_heading = "Project"
     )]
     pub env: Vec<String>,
@@ -59,6 +60,15 @@ pub struct ProjectArguments {
     /// Runs of the untouched target before anything is tried
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=50), help_heading = "Limits")]
     pub baseline_runs: u8,
+}
+
+/// Refuses what can be no name of a variable.
+fn variable(text: &str) -> Result<String, String> {
+    let name = text.split_once('=').map_or(text, |(name, _)| name);
+    if name.is_empty() || name.contains('\0') {
+        return Err("write `NAME=VALUE`, or `NAME` to pass a variable on".into());
+    }
+    Ok(text.to_owned())
 }
 
 impl ProjectArguments {

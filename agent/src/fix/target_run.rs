@@ -93,14 +93,17 @@ pub fn run(
     }
     budget.test_runs += used;
     if results.exit == Exit::TimedOut {
-        return Err(Stop::new(
-            Outcome::Budget,
-            format!(
-                "the run of the target did not end within {:.1} s",
-                results.elapsed.as_secs_f64()
-            ),
-        )
-        .hint("name fewer tests with `--test`, or raise `--max-time`"));
+        let seconds = results.elapsed.as_secs_f64();
+        let message = format!("the run of the target did not end within {seconds:.1} s");
+        return Err(match results.unended() {
+            Some(id) => Stop::new(
+                Outcome::Budget,
+                format!("{message}; `{id}` was still running"),
+            )
+            .hint("give it a timeout of its own if it cannot end, or raise `--max-time`"),
+            None => Stop::new(Outcome::Budget, message)
+                .hint("name fewer tests with `--test`, or raise `--max-time`"),
+        });
     }
     if !results.foreign.is_empty() {
         let first = results.foreign.first().cloned().unwrap_or_default();

@@ -184,6 +184,12 @@ impl RunResults {
         }
     }
 
+    /// The test in whose middle the process ended, if it was in one.
+    pub fn unended(&self) -> Option<&str> {
+        let mut running = self.tests.iter().filter(|(_, test)| !test.ended);
+        running.next().map(|(id, _)| id.as_str())
+    }
+
     /// Numbers of passed, failed and skipped tests; collectors that failed count as failed.
     pub fn counts(&self) -> (usize, usize, usize) {
         let count = |outcome| self.tests.values().filter(|t| t.outcome == outcome).count();
