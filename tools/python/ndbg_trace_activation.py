@@ -180,7 +180,6 @@ class Activation:
         if self.waiting:
             self.settle(frame)
         self.raised_at = None
-        self.closing = False
         if self.silent is not None:
             self._end_silent()
         variables = self.variables

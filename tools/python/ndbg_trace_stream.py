@@ -32,8 +32,13 @@ def _silence_child():
         stream.detach()
 
 
+def _tell_parent():
+    for stream in list(_streams):
+        stream.note("the process forked: what the child ran is not recorded")
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_silence_child)
+    os.register_at_fork(after_in_child=_silence_child, after_in_parent=_tell_parent)
 
 
 def writable(text):

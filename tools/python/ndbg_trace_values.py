@@ -127,7 +127,9 @@ class Variables:
                 hidden = True
                 continue
             cls = type(value)
-            if cls in SCALARS:
+            # A metaclass may have a `__hash__` of its own.
+            exact = type(cls) is type
+            if exact and cls in SCALARS:
                 text, lossy = ndbg_safe_repr.fast_repr(value, LIMIT)
                 token = f" {name}={self.values._string(text, lossy)}"
                 held[variable] = value
@@ -135,7 +137,7 @@ class Variables:
                     self.named.pop(variable, None)
                 if self.known:
                     self.known.pop(variable, None)
-            elif cls in _WITHOUT_SERIAL:
+            elif exact and cls in _WITHOUT_SERIAL:
                 if cls in _NAMED:
                     reference = self.named.get(variable)
                     if reference is not None and reference() is value and variable in tokens:
@@ -150,7 +152,7 @@ class Variables:
                 held.pop(variable, None)
                 if self.named:
                     self.named.pop(variable, None)
-                serial = None if cls in _NOT_WEAK else self.values.weak_serial(value)
+                serial = None if exact and cls in _NOT_WEAK else self.values.weak_serial(value)
                 text = self.values.text(value)
                 if serial is None:
                     serial = self._continued(plan, variable, value, text, statement)
