@@ -32,6 +32,7 @@ _type_namespace = type.__dict__["__dict__"].__get__
 _c_repr = repr
 _SHORT_TYPES = frozenset(map(id, [bool, float, complex, type(None)]))
 _C_TYPES = _SHORT_TYPES.union(map(id, [int, str, bytes, list, tuple, dict]))
+_ONLY_INT = frozenset([id(int)])
 # Integers whose repr costs about as little as a comparison.
 _PLAIN_INT = 1 << 64
 _exception_args = BaseException.__dict__["args"].__get__
@@ -131,6 +132,8 @@ def _is_plain(value, cls, depth):
         return False
     if kinds <= _SHORT_TYPES:
         return True
+    if kinds == _ONLY_INT and cls is not dict:
+        return min(value) > -_PLAIN_INT and max(value) < _PLAIN_INT
     for items in members:
         for item in items:
             kind = type(item)

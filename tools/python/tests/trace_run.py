@@ -62,7 +62,8 @@ class Recording:
             self._test = name
 
     def _read_X(self, rest):
-        self.outcomes.append((self._test, rest))
+        word, _, why = rest.partition(" ")
+        self.outcomes.append((self._test, word, json.loads(why) if why else None))
 
     def _read_N(self, rest):
         self.notes.append(json.loads(rest))
