@@ -30,8 +30,9 @@ _type_module = type.__dict__["__module__"].__get__
 _type_mro = type.__dict__["__mro__"].__get__
 _type_namespace = type.__dict__["__dict__"].__get__
 _c_repr = repr
-_C_CONTAINERS = frozenset([list, tuple, dict])
-_C_TYPES = frozenset([int, str, bool, float, complex, bytes, type(None), list, tuple, dict])
+_SHORT_TYPES = frozenset(map(id, [bool, float, complex, type(None)]))
+_C_TYPES = _SHORT_TYPES.union(map(id, [int, str, bytes, list, tuple, dict]))
+_ONLY_INT = frozenset([id(int)])
 # Integers whose repr costs about as little as a comparison.
 _PLAIN_INT = 1 << 64
 _exception_args = BaseException.__dict__["args"].__get__
@@ -107,7 +108,7 @@ def fast_repr(value, limit=MAX_STATE):
             return _c_repr(value), False
     elif value is None or cls is bool:
         return _c_repr(value), False
-    elif cls in _C_CONTAINERS and _is_plain(value, cls, 1):
+    elif (cls is list or cls is tuple or cls is dict) and _is_plain(value, cls, 1):
         text = _c_repr(value)
         # Within this length no string and no integer is too long; nan and inf are no literals.
         if len(text) <= MAX_STRING and "nan" not in text and "inf" not in text:
@@ -119,27 +120,33 @@ def _is_plain(value, cls, depth):
     """Whether a list, tuple or dict holds nothing but short plain scalars and such containers."""
     if len(value) > MAX_ITEMS or depth > MAX_DEPTH:
         return False
-    kinds = set(map(type, value))
+    # By id: a metaclass may have a `__hash__` of its own.
+    kinds = set(map(id, map(type, value)))
     if cls is dict:
         values = value.values()
-        kinds.update(map(type, values))
+        kinds.update(map(id, map(type, values)))
         members = (value, values)
     else:
         members = (value,)
     if not kinds <= _C_TYPES:
         return False
-    if str in kinds or bytes in kinds or int in kinds or not kinds.isdisjoint(_C_CONTAINERS):
-        for items in members:
-            for item in items:
-                kind = type(item)
-                if kind is int:
-                    if not -_PLAIN_INT < item < _PLAIN_INT:
-                        return False
-                elif kind is str or kind is bytes:
-                    if len(item) > MAX_STRING:
-                        return False
-                elif kind in _C_CONTAINERS and not _is_plain(item, kind, depth + 1):
+    if kinds <= _SHORT_TYPES:
+        return True
+    if kinds == _ONLY_INT and cls is not dict:
+        return min(value) > -_PLAIN_INT and max(value) < _PLAIN_INT
+    for items in members:
+        for item in items:
+            kind = type(item)
+            if kind is int:
+                if not -_PLAIN_INT < item < _PLAIN_INT:
                     return False
+            elif kind is str or kind is bytes:
+                if len(item) > MAX_STRING:
+                    return False
+            elif (kind is list or kind is tuple or kind is dict) and not _is_plain(
+                item, kind, depth + 1
+            ):
+                return False
     return True
 
 
@@ -240,12 +247,14 @@ class _Writer:
         if self._left <= 0:
             self.lossy = True
             return ELLIPSIS
-        if cls in _CONTAINERS:
-            return self._nested(value, depth, _CONTAINERS[cls])
-        if cls in _PLAIN_REPR:
-            # Evaluates back only with imports, so not a literal.
-            self.lossy = self.lossy or cls is not range
-            return _PLAIN_REPR[cls](value)
+        # A class with a metaclass is none of these, and its `__hash__` may be anyone's.
+        if type(cls) is type:
+            if cls in _CONTAINERS:
+                return self._nested(value, depth, _CONTAINERS[cls])
+            if cls in _PLAIN_REPR:
+                # Evaluates back only with imports, so not a literal.
+                self.lossy = self.lossy or cls is not range
+                return _PLAIN_REPR[cls](value)
         self.lossy = True
         return self._other(value, cls, depth)
 
@@ -377,7 +386,7 @@ class _Writer:
         if cls is slice:
             parts = (value.start, value.stop, value.step)
             return "slice({})".format(", ".join(self.write(part, depth) for part in parts))
-        if cls in (datetime.datetime, datetime.time):
+        if cls is datetime.datetime or cls is datetime.time:
             zone = value.tzinfo
             if zone is None or type(zone) is datetime.timezone:
                 return cls.__repr__(value)

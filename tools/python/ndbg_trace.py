@@ -17,7 +17,7 @@ import types
 import weakref
 
 import ndbg_safe_repr
-from ndbg_trace_activation import MUST_PROPAGATE, Activation
+from ndbg_trace_activation import MUST_PROPAGATE, STALE_LINES, Activation
 from ndbg_trace_plan import COMPREHENSIONS, Plan
 from ndbg_trace_source import Sources
 from ndbg_trace_stream import BATCH
@@ -32,12 +32,21 @@ class Tracer:
     """Records into `stream` the code for which `wanted(code)`, asked once a code object, is true.
 
     states: full local states; otherwise calls and lines alone. lines: otherwise calls alone.
-    max_events: recording ends there, and the program goes on unrecorded.
+    max_events: recording ends there, and the program goes on unrecorded; with `when_full`, an
+    exception that is no Exception, this is raised in the program instead.
     sources: {file name of code: source text} for code that is on no disk.
     """
 
     def __init__(
-        self, stream, wanted, *, states=True, lines=True, max_events=1_000_000, sources=None
+        self,
+        stream,
+        wanted,
+        *,
+        states=True,
+        lines=True,
+        max_events=1_000_000,
+        sources=None,
+        when_full=None,
     ):
         self.stream = stream
         self.states = states
@@ -48,6 +57,8 @@ class Tracer:
         # act -> thread id, of the activations that have not ended.
         self.open = {}
         self._wanted = wanted
+        self._when_full = when_full
+        self.doom = None
         self._lines = lines
         self._sources = Sources(sources)
         # id(code) -> Plan, or False; plans and `_unwanted` keep the code objects alive, and with
@@ -60,7 +71,7 @@ class Tracer:
         # id(frame) -> (code, act): calls in which no event happens; see Plan.silent.
         self._silent = {}
         self._orphans = []
-        self._threads = threading.local()
+        self._threads = stream.numbers
         self._tasks = {}
         self._owner = None
         self._on_call = self._make_on_call()
@@ -71,7 +82,6 @@ class Tracer:
         if owner is not None:
             self.stream.note(f"sys.settrace belonged to {_describe(owner)}, now to the recorder")
         self.live = True
-        self._threads.number = None
         gc.callbacks.append(self._on_collection)
         threading.settrace(self._on_call)
         sys.settrace(self._on_call)
@@ -100,18 +110,15 @@ class Tracer:
         """
         if self.live:
             self.rearm()
-            self.live = False
-            sys.settrace(self._owner)
-            threading.settrace(self._owner)
-            gc.callbacks.remove(self._on_collection)
+            self._let_go()
             self._end_orphans()
+        if sys.gettrace() is self._on_call:
+            sys.settrace(self._owner)
         self._counted += self._batch - self.left
         self._batch = self.left
         self._plans = {}
         self._unwanted = []
         structure = self.stream.structure() if self.stream.live else None
-        for reason, count in self.stream.lost.items():
-            self.dropped[reason] = self.dropped.get(reason, 0) + count
         return {
             "events": self._counted,
             "truncated": self.truncated,
@@ -120,18 +127,33 @@ class Tracer:
             "structure": structure,
         }
 
+    def abort(self, error):
+        """Record nothing any more, and raise `error` in the program at its next event.
+
+        For signal handlers that have interrupted the recorder: raising there would tear a record.
+        """
+        if self.live:
+            self.doom = error
+            self._let_go()
+
+    def _let_go(self):
+        self.live = False
+        threading.settrace(self._owner)
+        gc.callbacks.remove(self._on_collection)
+
     def refill(self):
         """A batch is full, or the number of events has reached its limit."""
         used = self._batch - self.left
         self._counted += used
         self._events_left -= used
         self.stream.flush()
-        if self._events_left <= 0:
+        if self._events_left <= 0 and self.live:
             self.truncated = self.truncated or "max_events"
-            self.live = False
-            sys.settrace(None)
-            threading.settrace(self._owner)
-            gc.callbacks.remove(self._on_collection)
+            self._let_go()
+            if not STALE_LINES:
+                sys.settrace(None)
+            if self._when_full is not None:
+                raise self._when_full
         if not self.stream.live:
             # A forked child.
             self.live = False
@@ -181,7 +203,8 @@ class Tracer:
                     if not plan:
                         return None
                 if not self.live:
-                    sys.settrace(None)
+                    if self.doom is not None:
+                        raise self.doom
                     return None
                 # The nearest recorded caller.
                 parent = None

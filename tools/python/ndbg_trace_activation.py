@@ -12,6 +12,9 @@ from ndbg_trace_values import LIMIT, Variables
 # Before 3.10 the interpreter aborts when an overflow is caught and the recursion then goes on; the
 # program gets the RecursionError that it is about to cause anyway.
 MUST_PROPAGATE = sys.version_info < (3, 10)
+# Before 3.10 a frame with a local tracer believes the last line event: without events, tracebacks
+# would show old lines.
+STALE_LINES = sys.version_info < (3, 10)
 _STOPS = (StopIteration, StopAsyncIteration)
 
 
@@ -134,7 +137,10 @@ class Activation:
         """The local trace function. Returns None, which leaves it in place."""
         tracer = self.tracer
         if not tracer.live:
-            sys.settrace(None)
+            if tracer.doom is not None:
+                raise tracer.doom
+            if not STALE_LINES:
+                sys.settrace(None)
             return
         try:
             if event == "line":
@@ -180,7 +186,6 @@ class Activation:
         if self.waiting:
             self.settle(frame)
         self.raised_at = None
-        self.closing = False
         if self.silent is not None:
             self._end_silent()
         variables = self.variables

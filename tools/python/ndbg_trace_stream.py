@@ -32,8 +32,13 @@ def _silence_child():
         stream.detach()
 
 
+def _tell_parent():
+    for stream in list(_streams):
+        stream.note("the process forked: what the child ran is not recorded")
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_silence_child)
+    os.register_at_fork(after_in_child=_silence_child, after_in_parent=_tell_parent)
 
 
 def writable(text):
@@ -63,6 +68,7 @@ class TraceStream:
         self.live = True
         self.act = 0
         self.frame = 0
+        self.serial = 0
         self.bytes = 0
         self.lost = {}
         self.calls_seen = []
@@ -72,8 +78,11 @@ class TraceStream:
         self._lossy = {}
         self._strings = 0
         self._files = {}
+        self._file_count = 0
         self._codes = 0
         self._threads = 0
+        # `number`: id of the thread that looks, once it has one.
+        self.numbers = threading.local()
         self._notes = set()
         _streams.add(self)
         header = {
@@ -112,7 +121,8 @@ class TraceStream:
         with self.lock:
             number = self._files.get(name)
             if number is None:
-                number = self._files[name] = len(self._files)
+                number = self._files[name] = self._file_count
+                self._file_count += 1
                 fields = {"name": writable(name)}
                 if text is not None:
                     fields["text"] = writable(text)
@@ -123,9 +133,7 @@ class TraceStream:
 
     def forget_file(self, name):
         """The next code of that name gets a file number of its own."""
-        with self.lock:
-            if name in self._files:
-                self._files[(name, len(self._files))] = self._files.pop(name)
+        self._files.pop(name, None)
 
     def code(self, file, qualname, first, flags):
         name = self.string(qualname)
@@ -147,10 +155,14 @@ class TraceStream:
         if self.live:
             self.lines.append(f"B {kind} {encode_basestring_ascii(writable(name))}")
 
-    def outcome(self, word):
-        """How the program of the boundary before this ended: normal, error or never."""
+    def outcome(self, word, why=None):
+        """How the program of the last boundary ended: normal, error or never.
+
+        why: what its recording lacks, if it is not whole.
+        """
         if self.live:
-            self.lines.append("X " + word)
+            rest = "" if why is None else " " + encode_basestring_ascii(why)
+            self.lines.append(f"X {word}{rest}")
 
     def note(self, message):
         """A sentence for the person, once."""
@@ -192,6 +204,10 @@ class TraceStream:
         """Write the last record and close the file."""
         if not self.live:
             return
+        self.flush()
+        dropped = record["dropped"]
+        for reason, count in self.lost.items():
+            dropped[reason] = dropped.get(reason, 0) + count
         with self.lock:
             self.lines.append("E " + json.dumps(record, separators=(",", ":")))
             self.flush()

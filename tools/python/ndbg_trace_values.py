@@ -9,10 +9,10 @@ import weakref
 
 import ndbg_safe_repr
 from ndbg_trace_plan import MODERN_LOCALS
+from ndbg_trace_snapshot import SCALARS, Snapshot, is_atom
 
 # With the mark that says that something was cut off, a value has at most 2,000 characters.
 LIMIT = ndbg_safe_repr.MAX_STATE - 1
-SCALARS = frozenset([int, float, bool, type(None), str, bytes, complex])
 # Their text never changes, so that the same object need not be looked at twice.
 _NAMED = frozenset([types.FunctionType, types.ModuleType, type])
 _WITHOUT_SERIAL = frozenset(
@@ -32,6 +32,7 @@ _WITHOUT_SERIAL = frozenset(
 # Neither lists nor dicts nor the rest of these can be referred to weakly.
 _NOT_WEAK = frozenset([list, dict, bytearray])
 _PURGE_AT = 4096
+_REMEMBERED = 20_000
 
 
 class Values:
@@ -39,7 +40,10 @@ class Values:
 
     def __init__(self, stream):
         self._string = stream.string
-        self._count = 0
+        self._stream = stream
+        # Exact int or str -> string id; no float, because 0.0 == -0.0.
+        self.ints = {}
+        self.texts = {}
         # id -> (weak reference, serial)
         self._weak = {}
         self._purge_at = _PURGE_AT
@@ -52,12 +56,22 @@ class Values:
         text, lossy = ndbg_safe_repr.fast_repr(value, LIMIT)
         return self._string(text, lossy)
 
+    def scalar(self, value, cls):
+        """The same for an exact scalar; those that come often are remembered."""
+        found = self.text(value)
+        table = self.ints if cls is int else self.texts if cls is str else None
+        if table is not None and len(table) < _REMEMBERED:
+            table[value] = found
+        return found
+
     def unknown(self):
         return self._string(ndbg_safe_repr.ELLIPSIS, True)
 
     def next_serial(self):
-        self._count += 1
-        return self._count
+        stream = self._stream
+        with stream.lock:
+            stream.serial += 1
+            return stream.serial
 
     def weak_serial(self, value):
         """The serial of a value that can be referred to weakly; None when it cannot.
@@ -75,9 +89,9 @@ class Values:
         if len(self._weak) >= self._purge_at:
             self._weak = {k: pair for k, pair in self._weak.items() if pair[0]() is not None}
             self._purge_at = max(_PURGE_AT, 2 * len(self._weak))
-        self._count += 1
-        self._weak[key] = (reference, self._count)
-        return self._count
+        serial = self.next_serial()
+        self._weak[key] = (reference, serial)
+        return serial
 
 
 class Variables:
@@ -88,7 +102,7 @@ class Variables:
     proof fails where one statement binds a variable twice, or another frame may rebind it.
     """
 
-    __slots__ = ("_size", "held", "known", "named", "tokens", "values")
+    __slots__ = ("_size", "held", "known", "named", "shots", "tokens", "values")
 
     def __init__(self, values):
         self.values = values
@@ -96,6 +110,8 @@ class Variables:
         self.tokens = {}
         # variable -> the scalar that it holds
         self.held = {}
+        # variable -> Snapshot of the container that it holds, or None
+        self.shots = {}
         # variable -> weak reference to the function, class or module that it holds
         self.named = {}
         # variable -> (id, serial, value text id), for what has a serial and no weak reference
@@ -111,7 +127,8 @@ class Variables:
         namespace = _variables(frame) if plan.optimized else _namespace(frame, plan)
         if namespace is None:
             return ""
-        held, names, tokens = self.held, plan.names, self.tokens
+        held, shots, names, tokens = self.held, self.shots, plan.names, self.tokens
+        ints, texts = self.values.ints, self.values.texts
         deltas = ""
         fresh = 0
         hidden = False
@@ -127,15 +144,26 @@ class Variables:
                 hidden = True
                 continue
             cls = type(value)
-            if cls in SCALARS:
-                text, lossy = ndbg_safe_repr.fast_repr(value, LIMIT)
-                token = f" {name}={self.values._string(text, lossy)}"
+            # A metaclass may have a `__hash__` of its own.
+            exact = type(cls) is type
+            if exact and cls in SCALARS:
+                if cls is int:
+                    text = ints.get(value)
+                elif cls is str:
+                    text = texts.get(value)
+                else:
+                    text = None
+                if text is None:
+                    text = self.values.scalar(value, cls)
+                token = f" {name}={text}"
                 held[variable] = value
+                if shots:
+                    shots.pop(variable, None)
                 if self.named:
                     self.named.pop(variable, None)
                 if self.known:
                     self.known.pop(variable, None)
-            elif cls in _WITHOUT_SERIAL:
+            elif exact and cls in _WITHOUT_SERIAL:
                 if cls in _NAMED:
                     reference = self.named.get(variable)
                     if reference is not None and reference() is value and variable in tokens:
@@ -143,15 +171,24 @@ class Variables:
                     self.named[variable] = weakref.ref(value)
                 elif self.named:
                     self.named.pop(variable, None)
-                held.pop(variable, None)
+                if cls is tuple and is_atom(value):
+                    held[variable] = value
+                else:
+                    held.pop(variable, None)
+                if shots:
+                    shots.pop(variable, None)
                 token = f" {name}={self.values.text(value)}"
                 self.known.pop(variable, None)
             else:
+                shot = shots.get(variable)
+                if shot is not None and shot.shows(value):
+                    continue
                 held.pop(variable, None)
                 if self.named:
                     self.named.pop(variable, None)
-                serial = None if cls in _NOT_WEAK else self.values.weak_serial(value)
+                serial = None if exact and cls in _NOT_WEAK else self.values.weak_serial(value)
                 text = self.values.text(value)
+                shots[variable] = Snapshot.of(value, cls)
                 if serial is None:
                     serial = self._continued(plan, variable, value, text, statement)
                     if serial is None:
@@ -239,6 +276,7 @@ class Variables:
             deltas += f" {names[variable]}=-"
             del self.tokens[variable]
             self.held.pop(variable, None)
+            self.shots.pop(variable, None)
             self.named.pop(variable, None)
             self.known.pop(variable, None)
         return deltas
