@@ -36,6 +36,8 @@ fn node(event: EventId) -> Destination {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
     #[test]
     fn step_into_visits_the_scope_in_the_recorded_order(recording in recordings::maybe_cut()) {
         let forest = CallForest::new(&recording);

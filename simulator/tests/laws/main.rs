@@ -4,6 +4,8 @@
 mod corners;
 mod forward;
 mod golden;
+mod grammar;
 mod inverse;
 mod recordings;
+mod sampling;
 mod script;
