@@ -4,6 +4,7 @@
 //! handful of locals change one at a time.
 #![allow(clippy::unwrap_used)]
 
+use std::fmt::Write as _;
 use std::time::Instant;
 
 use ndbg_simulator::grammar::{cwm, nd, plain_text};
@@ -93,10 +94,8 @@ fn recording() -> Recording {
         random: 88_172_645_463_325_252,
     };
     let mut text = |text: String| {
-        making
-            .builder
-            .push(Record::Text { text, lossy: false })
-            .unwrap()
+        let record = Record::Text { text, lossy: false };
+        making.builder.push(record).unwrap();
     };
     for name in 0..NAMES {
         text(format!("name_{name}"));
@@ -111,12 +110,14 @@ fn recording() -> Recording {
     }
     let mut source = String::new();
     for code in 0..CODES {
-        source.push_str(&format!("def function_{code}(name_0, name_1, name_2):\n"));
+        writeln!(source, "def function_{code}(name_0, name_1, name_2):").unwrap();
         for line in 1..LINES {
-            source.push_str(&format!(
-                "    name_{} = helper_{line}(name_1, {code})\n",
+            writeln!(
+                source,
+                "    name_{} = helper_{line}(name_1, {code})",
                 line % NAMES
-            ));
+            )
+            .unwrap();
         }
     }
     let file = Record::File {

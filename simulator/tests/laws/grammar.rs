@@ -11,7 +11,7 @@ use crate::forward::roots;
 use crate::recordings;
 
 /// Trajectories of a recording in both directions, one for each scope.
-fn walks<'f>(
+pub fn walks<'f>(
     forest: &'f CallForest<'f>,
     seed: u64,
     cap: usize,
@@ -36,7 +36,7 @@ fn locals(recording: &Recording, node: ndbg_simulator::Node) -> HashMap<&str, &s
 }
 
 /// What a reader of a trace believes about each level, checked against the recording.
-fn check_reader(tree: &Tree<'_>, walk: &Trajectory, trace: &nd::Trace<'_>) {
+pub fn check_reader(tree: &Tree<'_>, walk: &Trajectory, trace: &nd::Trace<'_>) {
     let recording = tree.recording();
     let mut believed: HashMap<ActivationId, HashMap<String, String>> = HashMap::new();
     for (&node, step) in walk.nodes.iter().zip(&trace.steps) {

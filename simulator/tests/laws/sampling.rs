@@ -1,5 +1,7 @@
 //! Laws of the sampler.
 
+use std::fmt::Write as _;
+
 use ndbg_simulator::recording::ActivationId;
 use ndbg_simulator::{
     Action, ActionKind, CallForest, Destination, Direction, Entries, EventKind, Exit, Level, Node,
@@ -32,13 +34,12 @@ proptest! {
                 prop_assert_eq!(walk.actions.len(), walk.nodes.len() - usize::from(!exits));
                 for (index, action) in walk.actions.iter().enumerate() {
                     let reached = tree.step(walk.nodes[index], action).unwrap();
-                    match walk.nodes.get(index + 1) {
-                        Some(&next) => prop_assert_eq!(reached, Destination::Node(next)),
-                        None => {
-                            let Destination::Exit(exit) = reached else { panic!("{reached:?}") };
-                            prop_assert_eq!(walk.stop, Stop::Exit(exit));
-                            prop_assert_eq!(exit == Exit::Entry, *direction == Direction::Inverse);
-                        }
+                    if let Some(&next) = walk.nodes.get(index + 1) {
+                        prop_assert_eq!(reached, Destination::Node(next));
+                    } else {
+                        let Destination::Exit(exit) = reached else { panic!("{reached:?}") };
+                        prop_assert_eq!(walk.stop, Stop::Exit(exit));
+                        prop_assert_eq!(exit == Exit::Entry, *direction == Direction::Inverse);
                     }
                     // A breakpoint that is drawn is one that is hit.
                     if matches!(action, Action::Breakpoint(_)) {
@@ -72,7 +73,7 @@ proptest! {
 fn long(lines: u32) -> ndbg_simulator::recording::Recording {
     let mut text = "def f():\n".to_owned();
     for line in 0..lines {
-        text.push_str(&format!("    x = {line}\n"));
+        writeln!(text, "    x = {line}").unwrap();
     }
     let mut script = Script::new(&text, &[("f", 1)]).call(0, &[]);
     for line in 0..lines {
@@ -192,7 +193,14 @@ fn a_seed_draws_the_same_trajectory_for_ever() {
                 .collect::<Vec<_>>()
         })
         .collect();
-    assert_eq!(drawn, [vec![0]; 5]);
+    let expected: [&[u32]; 5] = [
+        &[0, 11],
+        &[0, 1, 2],
+        &[0, 1, 11],
+        &[0, 1, 2, 3, 4, 5, 6, 7],
+        &[0, 1, 11],
+    ];
+    assert_eq!(drawn, expected);
 }
 
 #[test]
