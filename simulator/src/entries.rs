@@ -22,7 +22,7 @@ pub struct Entries {
     level: Level,
     roots: Vec<ActivationId>,
     /// Sums of the weights up to each root.
-    sums: Vec<f64>,
+    sums: Vec<usize>,
 }
 
 /// Fewest states of an entry: call, line, return.
@@ -32,9 +32,9 @@ impl Entries {
     /// The entries of a level.
     ///
     /// Calls without a recorded line have nothing to step through and are left out. Function level:
-    /// all weigh the same. Repository level: the logarithm of the number of states, so that the
-    /// many tiny calls do not crowd out the few that call others, nor the outermost ones
-    /// everything else; a call that was not seen to end weighs nothing.
+    /// all weigh the same. Repository level: the logarithm to base two of the number of states,
+    /// rounded down, so that the many tiny calls do not crowd out the few that call others, nor the
+    /// outermost ones everything else; a call that was not seen to end weighs nothing.
     pub fn new(forest: &CallForest<'_>, level: Level) -> Self {
         let recording = forest.recording();
         let mut entries = Self {
@@ -42,17 +42,18 @@ impl Entries {
             roots: Vec::new(),
             sums: Vec::new(),
         };
-        let mut sum = 0.0;
+        let mut sum = 0;
         for (index, activation) in recording.activations().iter().enumerate() {
             let id = ActivationId(index as u32);
             let size = forest.size(id);
             let ended = recording.kind(activation.last) == EventKind::Return;
             let weight = match level {
-                Level::Function if activation.parent.is_none() => 1.0,
-                Level::Repository if ended => (size as f64).log2(),
-                Level::Function | Level::Repository => 0.0,
+                Level::Function if activation.parent.is_none() => 1,
+                // Whole numbers are the same on every machine, logarithms need not be.
+                Level::Repository if ended => size.max(1).ilog2() as usize,
+                Level::Function | Level::Repository => 0,
             };
-            if size >= SMALLEST && weight > 0.0 {
+            if size >= SMALLEST && weight > 0 {
                 sum += weight;
                 entries.roots.push(id);
                 entries.sums.push(sum);
@@ -73,9 +74,9 @@ impl Entries {
 
     /// One of them; none when there is none.
     pub(crate) fn draw(&self, generator: &mut ChaCha8Rng) -> Option<ActivationId> {
-        let at = chance::unit(generator) * self.sums.last()?;
+        let at = chance::below(generator, *self.sums.last()?);
         let index = self.sums.partition_point(|&sum| sum <= at);
-        self.roots.get(index.min(self.roots.len() - 1)).copied()
+        self.roots.get(index).copied()
     }
 
     /// The root of the trajectory of a direction: backwards a program's `main`, which holds nothing

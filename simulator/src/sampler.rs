@@ -152,13 +152,7 @@ struct FutureLines(Vec<(usize, LineId)>);
 impl FutureLines {
     fn of(tree: &Tree<'_>) -> Self {
         let lines = tree.forest().lines();
-        let last = |line| {
-            let position = lines.last_before(line, tree.end())?;
-            (position >= tree.start()).then_some((position, line))
-        };
-        let mut found: Vec<_> = lines.iter().filter_map(last).collect();
-        found.sort_unstable();
-        Self(found)
+        Self(lines.last_positions(tree.start(), tree.end()))
     }
 
     fn draw(&self, from: usize, generator: &mut ChaCha8Rng) -> Option<LineId> {

@@ -18,7 +18,11 @@ pub struct SourceLines {
     /// Where the positions of each line start.
     starts: Vec<u32>,
     positions: Vec<u32>,
+    /// The line at each position; [`BLANK`] for none.
+    at: Vec<u32>,
 }
+
+const BLANK: u32 = u32::MAX;
 
 impl SourceLines {
     pub(crate) fn of(forest: &CallForest<'_>) -> Self {
@@ -26,7 +30,7 @@ impl SourceLines {
         let mut ids: HashMap<&str, u32> = HashMap::new();
         let mut texts: Vec<Box<str>> = Vec::new();
         let mut known: HashMap<(u32, u32), Option<u32>> = HashMap::new();
-        let mut of_position = Vec::with_capacity(recording.len());
+        let mut at = Vec::with_capacity(recording.len());
         for position in 0..recording.len() {
             let Some(event) = forest.at(position) else {
                 break;
@@ -42,23 +46,21 @@ impl SourceLines {
                     })
                 })
             });
-            of_position.push(id);
+            at.push(id.unwrap_or(BLANK));
         }
         let mut starts = vec![0_u32; texts.len() + 1];
-        for id in of_position.iter().flatten() {
-            starts[*id as usize + 1] += 1;
+        for &id in at.iter().filter(|&&id| id != BLANK) {
+            starts[id as usize + 1] += 1;
         }
         for index in 1..starts.len() {
             starts[index] += starts[index - 1];
         }
         let mut next = starts.clone();
         let mut positions = vec![0; starts.last().map_or(0, |&end| end as usize)];
-        for (position, id) in of_position.iter().enumerate() {
-            if let Some(id) = id {
-                let slot = &mut next[*id as usize];
-                positions[*slot as usize] = position as u32;
-                *slot += 1;
-            }
+        for (position, &id) in at.iter().enumerate().filter(|(_, id)| **id != BLANK) {
+            let slot = &mut next[id as usize];
+            positions[*slot as usize] = position as u32;
+            *slot += 1;
         }
         let mut sorted: Vec<u32> = (0..texts.len() as u32).collect();
         sorted.sort_unstable_by(|a, b| texts[*a as usize].cmp(&texts[*b as usize]));
@@ -67,6 +69,7 @@ impl SourceLines {
             sorted,
             starts,
             positions,
+            at,
         }
     }
 
@@ -81,6 +84,32 @@ impl SourceLines {
     /// The text of a line.
     pub fn text(&self, id: LineId) -> &str {
         &self.texts[id.0 as usize]
+    }
+
+    /// The line at a position; none where it is blank.
+    pub fn at(&self, position: usize) -> Option<LineId> {
+        let id = self.at.get(position).copied()?;
+        (id != BLANK).then_some(LineId(id))
+    }
+
+    /// The lines that run at positions `start..end`, each with the last of them, ascending.
+    pub fn last_positions(&self, start: usize, end: usize) -> Vec<(usize, LineId)> {
+        // A short range is walked, a long one is asked line by line.
+        let mut found: Vec<_> = if end.saturating_sub(start) < self.len() * 16 {
+            let mut seen = vec![false; self.len()];
+            let lines = (start..end).rev().filter_map(|at| Some((at, self.at(at)?)));
+            lines
+                .filter(|(_, line)| !std::mem::replace(&mut seen[line.0 as usize], true))
+                .collect()
+        } else {
+            let last = |line| {
+                let position = self.last_before(line, end)?;
+                (position >= start).then_some((position, line))
+            };
+            self.iter().filter_map(last).collect()
+        };
+        found.sort_unstable();
+        found
     }
 
     /// All lines, in the order in which they first run.

@@ -7,6 +7,7 @@ use ndbg_simulator::{
 use proptest::prelude::*;
 
 use crate::recordings;
+use crate::script::Script;
 
 /// The scope of an activation as its definition has it, by following callers.
 fn scope(recording: &Recording, root: ActivationId) -> Vec<EventId> {
@@ -36,6 +37,8 @@ fn node(event: EventId) -> Destination {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
     #[test]
     fn step_into_visits_the_scope_in_the_recorded_order(recording in recordings::maybe_cut()) {
         let forest = CallForest::new(&recording);
@@ -172,5 +175,46 @@ proptest! {
             prop_assert_eq!(forest.locals(event), recording.locals(event));
             prop_assert_eq!(forest.history().bound(event), recording.locals(event).len());
         }
+    }
+
+    #[test]
+    fn last_positions_of_lines_are_the_same_both_ways(
+        recording in recordings::maybe_cut(), from in 0.0..1.0_f64, to in 0.0..1.0_f64,
+    ) {
+        let forest = CallForest::new(&recording);
+        let place = |share: f64| (share * recording.len() as f64) as usize;
+        let (start, end) = (place(from), place(to));
+        let lines = forest.lines();
+        let expected: Vec<_> = (start..end)
+            .filter_map(|at| Some((at, lines.at(at)?)))
+            .filter(|&(at, line)| (at + 1..end).all(|later| lines.at(later) != Some(line)))
+            .collect();
+        prop_assert_eq!(lines.last_positions(start, end), expected.clone());
+        let asked = lines.iter().filter_map(|line| Some((lines.last_before(line, end)?, line)));
+        let mut asked: Vec<_> = asked.filter(|&(at, _)| at >= start).collect();
+        asked.sort_unstable();
+        prop_assert_eq!(asked, expected);
+    }
+}
+
+/// Long enough for many checkpoints, with names that come and go.
+#[test]
+fn locals_of_a_long_loop_are_the_same_through_checkpoints() {
+    let names = ["a", "b", "c", "d", "e", "f"];
+    let values = ["0", "1", "-", "2", "3"];
+    let mut script = Script::new("def f():\n    x\n", &[("f", 1)]).call(0, &[("a", "9")]);
+    for step in 0..400 {
+        let name = names[step * 7 % names.len()];
+        let value = values[step * 3 % values.len()];
+        script = script.line(2, &[(name, value)]);
+        if step % 100 == 50 {
+            script = script.call(0, &[("z", "1")]).returns(2, "None");
+        }
+    }
+    let recording = script.returns(2, "None").finish();
+    let forest = CallForest::new(&recording);
+    for event in recording.events() {
+        assert_eq!(forest.locals(event), recording.locals(event));
+        assert_eq!(forest.history().bound(event), recording.locals(event).len());
     }
 }

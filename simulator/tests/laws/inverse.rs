@@ -7,6 +7,8 @@ use crate::forward::roots;
 use crate::recordings;
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
     #[test]
     fn the_inverse_order_turned_round_is_the_forward_order(recording in recordings::maybe_cut()) {
         let forest = CallForest::new(&recording);

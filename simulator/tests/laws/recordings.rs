@@ -1,6 +1,8 @@
 //! Random well-formed recordings: a list of operations drives a tiny interpreter with two threads,
 //! generators, exceptions and calls from any event.
 
+use std::fmt::Write as _;
+
 use ndbg_simulator::recording::{
     ActivationId, BoundaryKind, Change, CodeFlags, CodeId, Entry, ExitKind, FileId, FrameId, Leave,
     Record, Recording, RecordingBuilder, TaskId, TextId,
@@ -142,7 +144,7 @@ impl Machine {
         }
         let mut text = String::new();
         for code in 0..CODES {
-            text.push_str(&format!("def {}(a, b):\n", functions[code as usize]));
+            writeln!(text, "def {}(a, b):", functions[code as usize]).unwrap();
             for line in 1..LINES {
                 // Odd lines read alike in all functions.
                 let mark = if line % 2 == 1 {
@@ -150,7 +152,7 @@ impl Machine {
                 } else {
                     code.to_string()
                 };
-                text.push_str(&format!("    step{mark}({line})\n"));
+                writeln!(text, "    step{mark}({line})").unwrap();
             }
         }
         self.push(Record::File {
