@@ -1,0 +1,125 @@
+//! What a data set holds and where it came from: a manifest for programs, a card for people.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+
+use crate::sample::{Origin, Skip};
+use crate::shard::Part;
+
+/// Version of the manifest.
+pub const FORMAT: u32 = 1;
+
+/// What the samples of a data set depend on; given by whoever makes it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recipe {
+    /// Name of the data set.
+    pub name: String,
+    /// Seeds by what they seed.
+    pub seeds: BTreeMap<String, u64>,
+    /// Versions by program: this one, Python, the formats.
+    pub versions: BTreeMap<String, String>,
+}
+
+/// Counts over all parts. The same parts give the same manifest, whoever made them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// How it was made.
+    pub recipe: Recipe,
+    /// Units by kind of source.
+    pub units: BTreeMap<String, u64>,
+    /// Samples by kind of source.
+    pub samples: BTreeMap<String, u64>,
+    /// Actions over all samples.
+    pub actions: BTreeMap<String, u64>,
+    /// Every file that samples were made of, with its licence.
+    pub origins: BTreeSet<Origin>,
+    /// Units without samples, by reason.
+    pub skipped: BTreeMap<String, u64>,
+    /// Keys of units in which the worker failed, with what it said.
+    pub crashed: BTreeMap<String, String>,
+    /// Keys of duplicates, with what they are duplicates of.
+    pub duplicates: BTreeMap<String, String>,
+    /// Keys of contaminated units, with the reason.
+    pub contaminated: BTreeMap<String, String>,
+    /// Data files with their SHA-256.
+    pub files: BTreeMap<String, String>,
+}
+
+impl Manifest {
+    /// An empty manifest.
+    pub fn new(recipe: Recipe) -> Self {
+        Self { format: FORMAT, recipe, ..Self::default() }
+    }
+
+    /// Counts a part.
+    pub fn add(&mut self, part: &Part) {
+        let header = &part.header;
+        *self.units.entry(header.source.clone()).or_default() += 1;
+        if let Some(skip) = &header.skipped {
+            *self.skipped.entry(skip.label()).or_default() += 1;
+            let (table, text) = match skip {
+                Skip::Unsuitable { .. } => return,
+                Skip::Duplicate { of } => (&mut self.duplicates, of),
+                Skip::Contaminated { reason } => (&mut self.contaminated, reason),
+                Skip::Crashed { reason } => (&mut self.crashed, reason),
+            };
+            table.insert(header.key.clone(), text.clone());
+            return;
+        }
+        *self.samples.entry(header.source.clone()).or_default() += part.samples.len() as u64;
+        for sample in &part.samples {
+            for (action, count) in &sample.actions {
+                *self.actions.entry(action.clone()).or_default() += count;
+            }
+            if let Some(origin) = &sample.origin {
+                self.origins.insert(origin.clone());
+            }
+        }
+    }
+
+    /// The data card: Markdown for people.
+    pub fn card(&self) -> String {
+        let mut text = format!("# {}\n\nStep-by-step recordings of Python code.\n", self.recipe.name);
+        let mut table = |title: &str, head: &str, rows: Vec<(String, String)>| {
+            if rows.is_empty() {
+                return;
+            }
+            let _ = writeln!(text, "\n## {title}\n\n| {head} | |\n|---|---:|");
+            for (name, value) in rows {
+                let _ = writeln!(text, "| {} | {value} |", escaped(&name));
+            }
+        };
+        let counts = |table: &BTreeMap<String, u64>| {
+            table.iter().map(|(name, count)| (name.clone(), count.to_string())).collect::<Vec<_>>()
+        };
+        table("Samples", "source", counts(&self.samples));
+        table("Units of work", "source", counts(&self.units));
+        table("Actions", "action", counts(&self.actions));
+        table("Left out", "reason", counts(&self.skipped));
+        let mut licences: BTreeMap<(String, String), u64> = BTreeMap::new();
+        for origin in &self.origins {
+            *licences.entry((origin.project.clone(), origin.licence.clone())).or_default() += 1;
+        }
+        let rows = licences
+            .into_iter()
+            .map(|((project, licence), files)| (format!("{project} ({licence})"), files.to_string()));
+        table("Sources and licences, in files", "project", rows.collect());
+        table("Seeds", "what", counts(&self.recipe.seeds));
+        let versions = self.recipe.versions.iter();
+        table("Versions", "what", versions.map(|(a, b)| (a.clone(), escaped(b))).collect());
+        text.push_str(
+            "\nValues were recorded from real runs. `manifest.json` names every file and its licence, \
+             every unit that failed and every one that was dropped as a duplicate or as contaminated.\n",
+        );
+        text
+    }
+}
+
+/// Text of a table cell.
+fn escaped(text: &str) -> String {
+    text.replace('|', "\\|").replace(['\n', '\r'], " ").replace('<', "&lt;")
+}
