@@ -153,6 +153,8 @@ pub struct Boundary {
     pub name: String,
     /// How the program ended, where the recorder says so.
     pub exit: Option<ExitKind>,
+    /// What the recording of the program lacks, if it is not whole.
+    pub lacks: Option<String>,
 }
 
 /// One event.

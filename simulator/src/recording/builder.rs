@@ -89,11 +89,13 @@ impl RecordingBuilder {
                     kind,
                     name,
                     exit: None,
+                    lacks: None,
                 });
             }
-            Record::Exit(kind) => {
+            Record::Exit(kind, lacks) => {
                 if let Some(last) = recording.boundaries.last_mut() {
                     last.exit = Some(kind);
+                    last.lacks = lacks;
                 }
             }
             Record::Note(note) => recording.notes.push(note),

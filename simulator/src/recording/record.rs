@@ -157,8 +157,8 @@ pub enum Record {
         /// Node id, phase or id of a program.
         name: String,
     },
-    /// How the program of the last boundary ended.
-    Exit(ExitKind),
+    /// How the program of the last boundary ended, and what its recording lacks, if it is not whole.
+    Exit(ExitKind, Option<String>),
     /// The next activation begins.
     Call {
         /// Its frame; that of the first activation for a resume.

@@ -72,13 +72,14 @@ pub(super) fn encode(record: &Record, context: &mut Context, out: &mut Vec<u8>) 
             });
             put_text(out, name);
         }
-        Record::Exit(kind) => {
+        Record::Exit(kind, lacks) => {
             out.push(EXIT);
             out.push(match kind {
                 ExitKind::Normal => 0,
                 ExitKind::Error => 1,
                 ExitKind::Never => 2,
             });
+            put_text(out, lacks.as_deref().unwrap_or_default());
         }
         Record::Note(text) => {
             out.push(NOTE);
@@ -248,12 +249,16 @@ fn decode_one(input: &mut &[u8], context: &mut Context) -> Result<Record, Broken
             },
             name: text(input)?,
         },
-        EXIT => Record::Exit(match byte(input)? {
-            0 => ExitKind::Normal,
-            1 => ExitKind::Error,
-            2 => ExitKind::Never,
-            _ => return Err(Broken::Nonsense),
-        }),
+        EXIT => {
+            let kind = match byte(input)? {
+                0 => ExitKind::Normal,
+                1 => ExitKind::Error,
+                2 => ExitKind::Never,
+                _ => return Err(Broken::Nonsense),
+            };
+            let lacks = text(input)?;
+            Record::Exit(kind, (!lacks.is_empty()).then_some(lacks))
+        }
         NOTE => Record::Note(text(input)?),
         END => {
             let end: End = serde_json::from_str(&text(input)?).map_err(|_| Broken::Nonsense)?;

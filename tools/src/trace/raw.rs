@@ -156,12 +156,19 @@ fn parse(line: &[u8], sources: &mut Sources<'_>) -> Result<Record, String> {
                 name: string(name)?,
             }
         }
-        "X" => Record::Exit(match rest {
-            "normal" => ExitKind::Normal,
-            "error" => ExitKind::Error,
-            "never" => ExitKind::Never,
-            other => return Err(format!("unknown exit `{other}`")),
-        }),
+        "X" => {
+            let (word, lacks) = match rest.split_once(' ') {
+                Some((word, lacks)) => (word, Some(string(lacks)?)),
+                None => (rest, None),
+            };
+            let kind = match word {
+                "normal" => ExitKind::Normal,
+                "error" => ExitKind::Error,
+                "never" => ExitKind::Never,
+                other => return Err(format!("unknown exit `{other}`")),
+            };
+            Record::Exit(kind, lacks)
+        }
         "c" => {
             let mut fields = Fields(rest.split(' '));
             // Activations count up, so that the number is only there to be read by people.
@@ -328,7 +335,7 @@ mod tests {
         let text = format!(
             "{HEADER}F {{\"name\":\"/a.py\",\"source\":true}}\nS \"f\"\nL \"<A …>\"\nK 0 0 3 g\n\
              T \"MainThread\"\nB test \"t.py::t[a b]\"\nc 0 0 - 0 0 3 c 0=1#4\nl 0 4 0=-\n\
-             x 0 4 0 1\nr 0 4 1 u\nX error\nN \"note\"\nE {{\"events\":4,\"truncated\":null}}\n"
+             x 0 4 0 1\nr 0 4 1 u\nX error \"tracer removed\"\nN \"note\"\nE {{\"events\":4,\"truncated\":null}}\n"
         );
         let records = read(&text).unwrap();
         assert_eq!(records.len(), 13);

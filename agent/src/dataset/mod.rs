@@ -1,0 +1,11 @@
+//! Data sets: programs from several sources, recorded, walked through, written in shards.
+
+mod build;
+mod functions;
+mod generated;
+mod programs;
+mod repository;
+mod trajectories;
+
+pub use build::{Built, Progress, Settings, Source, build, merge_parts};
+pub use trajectories::{Directions, Grammar};
