@@ -44,6 +44,9 @@ def _confine(folder):
     null = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(null, number)
+    # Whoever started this process may have put objects of their own in these places.
+    sys.stdin = open(os.devnull, encoding="utf-8")
+    sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")
     sys.setrecursionlimit(300)
 
     def refuse(*_arguments, **_options):
