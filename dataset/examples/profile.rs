@@ -17,7 +17,15 @@ use ndbg_dataset::generate::program_at;
 use ndbg_dataset::profile::{FitOptions, Measurement, Profile, Selection, compare, distances, fit};
 
 /// Folders of a Python installation that hold no code of the library itself.
-const LEFT_OUT: &[&str] = &["test", "tests", "site-packages", "lib2to3", "idlelib", "turtledemo", "__pycache__"];
+const LEFT_OUT: &[&str] = &[
+    "test",
+    "tests",
+    "site-packages",
+    "lib2to3",
+    "idlelib",
+    "turtledemo",
+    "__pycache__",
+];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -70,7 +78,9 @@ fn measure(about: &str, selection: Selection, folder: &Path) -> Result<(), Box<d
     collect(folder, &mut files)?;
     files.sort();
     for file in &files {
-        let Ok(source) = fs::read_to_string(file) else { continue };
+        let Ok(source) = fs::read_to_string(file) else {
+            continue;
+        };
         if measurement.add(&source, selection).is_err() {
             eprintln!("not parsed: {}", file.display());
         }
@@ -82,10 +92,15 @@ fn measure(about: &str, selection: Selection, folder: &Path) -> Result<(), Box<d
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
         if path.is_dir() && !LEFT_OUT.contains(&name) {
             collect(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "py") && !name.starts_with("test") {
+        } else if path.extension().is_some_and(|extension| extension == "py")
+            && !name.starts_with("test")
+        {
             files.push(path);
         }
     }

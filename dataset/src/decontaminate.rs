@@ -58,7 +58,9 @@ impl Contamination {
     /// For reports: which check, and which item of the benchmark.
     pub fn reason(&self) -> String {
         match self {
-            Self::SameTree { function, of } => format!("`{function}` has the syntax tree of `{of}`"),
+            Self::SameTree { function, of } => {
+                format!("`{function}` has the syntax tree of `{of}`")
+            }
             Self::SharedTokens { of, shared, total } => {
                 format!("shares {shared} of {total} runs of tokens with `{of}`")
             }
@@ -95,14 +97,26 @@ const SMALLEST: usize = 8;
 impl Benchmark {
     /// Reads a benchmark: JSON lines with code in `field` and perhaps a name in `id`.
     pub fn read(text: &str, field: &str, run: usize) -> Result<Self, BenchmarkError> {
-        let mut benchmark = Self { run: run.max(1), ..Self::default() };
-        for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let mut benchmark = Self {
+            run: run.max(1),
+            ..Self::default()
+        };
+        for (number, line) in text
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.trim().is_empty())
+        {
             let number = number + 1;
-            let item: serde_json::Value = serde_json::from_str(line)
-                .map_err(|source| BenchmarkError::Json { line: number, source })?;
+            let item: serde_json::Value =
+                serde_json::from_str(line).map_err(|source| BenchmarkError::Json {
+                    line: number,
+                    source,
+                })?;
             let code = item.get(field).and_then(serde_json::Value::as_str);
-            let code =
-                code.ok_or_else(|| BenchmarkError::Field { line: number, field: field.to_owned() })?;
+            let code = code.ok_or_else(|| BenchmarkError::Field {
+                line: number,
+                field: field.to_owned(),
+            })?;
             let name = match item.get("id") {
                 Some(serde_json::Value::String(name)) => name.clone(),
                 Some(other) => other.to_string(),
@@ -119,7 +133,11 @@ impl Benchmark {
             return;
         };
         let index = self.names.len();
-        for function in item.functions.iter().filter(|function| function.tokens >= SMALLEST) {
+        for function in item
+            .functions
+            .iter()
+            .filter(|function| function.tokens >= SMALLEST)
+        {
             self.trees.entry(function.hash.clone()).or_insert(index);
         }
         let runs = runs(&item.written, self.run);
@@ -145,7 +163,11 @@ impl Benchmark {
 
     /// Whether an item is too near to the benchmark.
     pub fn check(&self, item: &Normalised) -> Option<Contamination> {
-        for function in item.functions.iter().filter(|function| function.tokens >= SMALLEST) {
+        for function in item
+            .functions
+            .iter()
+            .filter(|function| function.tokens >= SMALLEST)
+        {
             if let Some(of) = self.trees.get(&function.hash) {
                 let (function, of) = (function.name.clone(), self.names[*of].clone());
                 return Some(Contamination::SameTree { function, of });
@@ -157,16 +179,24 @@ impl Benchmark {
                 *shared.entry(*holder).or_default() += 1;
             }
         }
-        let (of, shared) = shared.into_iter().max_by_key(|(of, count)| (*count, usize::MAX - of))?;
-        Some(Contamination::SharedTokens { of: self.names[of].clone(), shared, total: self.totals[of] })
+        let (of, shared) = shared
+            .into_iter()
+            .max_by_key(|(of, count)| (*count, usize::MAX - of))?;
+        Some(Contamination::SharedTokens {
+            of: self.names[of].clone(),
+            shared,
+            total: self.totals[of],
+        })
     }
 }
 
 /// Hashes of the distinct runs of `length` tokens.
 fn runs(tokens: &[String], length: usize) -> Vec<u64> {
     let hashes: Vec<u64> = tokens.iter().map(|token| fnv(token.as_bytes())).collect();
-    let mut runs: Vec<u64> =
-        hashes.windows(length).map(|run| run.iter().fold(0, |hash, token| mix(hash ^ token))).collect();
+    let mut runs: Vec<u64> = hashes
+        .windows(length)
+        .map(|run| run.iter().fold(0, |hash, token| mix(hash ^ token)))
+        .collect();
     runs.sort_unstable();
     runs.dedup();
     runs
@@ -185,7 +215,10 @@ pub struct DecontaminationReport {
 
 /// Checks every item.
 pub fn decontaminate(benchmark: &Benchmark, items: &[Normalised]) -> DecontaminationReport {
-    let mut report = DecontaminationReport { checked: items.len(), ..Default::default() };
+    let mut report = DecontaminationReport {
+        checked: items.len(),
+        ..Default::default()
+    };
     for (index, item) in items.iter().enumerate() {
         if let Some(found) = benchmark.check(item) {
             *report.counts.entry(found.check().to_owned()).or_default() += 1;
@@ -209,9 +242,18 @@ mod tests {
 
     #[test]
     fn renamed_copies_have_the_same_tree() {
-        let copy = CODE.replace("text", "s").replace("out", "result").replace('0', "7");
+        let copy = CODE
+            .replace("text", "s")
+            .replace("out", "result")
+            .replace('0', "7");
         let found = benchmark().check(&normalise(&copy).unwrap()).unwrap();
-        assert_eq!(found, Contamination::SameTree { function: "f".into(), of: "sample_1".into() });
+        assert_eq!(
+            found,
+            Contamination::SameTree {
+                function: "f".into(),
+                of: "sample_1".into()
+            }
+        );
         assert_eq!(found.reason(), "`f` has the syntax tree of `sample_1`");
     }
 
@@ -221,7 +263,9 @@ mod tests {
         let other = normalise("def f(a):\n    return a\n").unwrap();
         let report = decontaminate(&benchmark(), &[other, normalise(&pasted).unwrap()]);
         assert_eq!(report.counts.get("shared tokens"), Some(&1));
-        assert!(matches!(&report.dropped[&1], Contamination::SharedTokens { shared, .. } if *shared > 5));
+        assert!(
+            matches!(&report.dropped[&1], Contamination::SharedTokens { shared, .. } if *shared > 5)
+        );
     }
 
     #[test]
@@ -232,7 +276,15 @@ mod tests {
 
     #[test]
     fn bad_files_are_said_to_be_bad() {
-        assert_eq!(Benchmark::read("{}", "code", RUN).unwrap_err().to_string(), "line 1: no text in `code`");
-        assert!(Benchmark::read("\n{", "code", RUN).unwrap_err().to_string().starts_with("line 2: "));
+        assert_eq!(
+            Benchmark::read("{}", "code", RUN).unwrap_err().to_string(),
+            "line 1: no text in `code`"
+        );
+        assert!(
+            Benchmark::read("\n{", "code", RUN)
+                .unwrap_err()
+                .to_string()
+                .starts_with("line 2: ")
+        );
     }
 }

@@ -3,14 +3,14 @@
 //! Pure but for [`shard`] and [`merge`], which read and write the folder that they are given. Spawns
 //! nothing: what runs programs is plugged in through [`shard::Worker`].
 
+pub mod decontaminate;
 pub mod generate;
-pub mod profile;
-pub mod random;
 pub mod manifest;
 pub mod merge;
-pub mod sample;
-pub mod shard;
-pub mod decontaminate;
 pub mod near_duplicates;
 pub mod normalised;
+pub mod profile;
+pub mod random;
+pub mod sample;
+pub mod shard;
 pub mod split;

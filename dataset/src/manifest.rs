@@ -52,7 +52,11 @@ pub struct Manifest {
 impl Manifest {
     /// An empty manifest.
     pub fn new(recipe: Recipe) -> Self {
-        Self { format: FORMAT, recipe, ..Self::default() }
+        Self {
+            format: FORMAT,
+            recipe,
+            ..Self::default()
+        }
     }
 
     /// Counts a part.
@@ -83,7 +87,10 @@ impl Manifest {
 
     /// The data card: Markdown for people.
     pub fn card(&self) -> String {
-        let mut text = format!("# {}\n\nStep-by-step recordings of Python code.\n", self.recipe.name);
+        let mut text = format!(
+            "# {}\n\nStep-by-step recordings of Python code.\n",
+            self.recipe.name
+        );
         let mut table = |title: &str, head: &str, rows: Vec<(String, String)>| {
             if rows.is_empty() {
                 return;
@@ -94,7 +101,10 @@ impl Manifest {
             }
         };
         let counts = |table: &BTreeMap<String, u64>| {
-            table.iter().map(|(name, count)| (name.clone(), count.to_string())).collect::<Vec<_>>()
+            table
+                .iter()
+                .map(|(name, count)| (name.clone(), count.to_string()))
+                .collect::<Vec<_>>()
         };
         table("Samples", "source", counts(&self.samples));
         table("Units of work", "source", counts(&self.units));
@@ -102,15 +112,21 @@ impl Manifest {
         table("Left out", "reason", counts(&self.skipped));
         let mut licences: BTreeMap<(String, String), u64> = BTreeMap::new();
         for origin in &self.origins {
-            *licences.entry((origin.project.clone(), origin.licence.clone())).or_default() += 1;
+            *licences
+                .entry((origin.project.clone(), origin.licence.clone()))
+                .or_default() += 1;
         }
-        let rows = licences
-            .into_iter()
-            .map(|((project, licence), files)| (format!("{project} ({licence})"), files.to_string()));
+        let rows = licences.into_iter().map(|((project, licence), files)| {
+            (format!("{project} ({licence})"), files.to_string())
+        });
         table("Sources and licences, in files", "project", rows.collect());
         table("Seeds", "what", counts(&self.recipe.seeds));
         let versions = self.recipe.versions.iter();
-        table("Versions", "what", versions.map(|(a, b)| (a.clone(), escaped(b))).collect());
+        table(
+            "Versions",
+            "what",
+            versions.map(|(a, b)| (a.clone(), escaped(b))).collect(),
+        );
         text.push_str(
             "\nValues were recorded from real runs. `manifest.json` names every file and its licence, \
              every unit that failed and every one that was dropped as a duplicate or as contaminated.\n",
@@ -121,5 +137,7 @@ impl Manifest {
 
 /// Text of a table cell.
 fn escaped(text: &str) -> String {
-    text.replace('|', "\\|").replace(['\n', '\r'], " ").replace('<', "&lt;")
+    text.replace('|', "\\|")
+        .replace(['\n', '\r'], " ")
+        .replace('<', "&lt;")
 }

@@ -12,7 +12,8 @@ use sha2::{Digest, Sha256};
 use crate::manifest::{Manifest, Recipe};
 use crate::sample::Unit;
 use crate::shard::{
-    ShardError, Worker, check_keys, compress, fingerprint, hex, io_error, part_path, read_part, write_whole,
+    ShardError, Worker, check_keys, compress, fingerprint, hex, io_error, part_path, read_part,
+    write_whole,
 };
 
 /// Uncompressed bytes after which the next data file starts.
@@ -71,13 +72,22 @@ pub fn merge_in_chunks(
     for (index, unit) in units.iter().enumerate() {
         let path = part_path(parts, index, &unit.key);
         let part = read_part(&path)?;
-        if part.header.key != unit.key || part.header.fingerprint != fingerprint(&worker.fingerprint(), unit)? {
-            let problem = format!("made of another unit or under other options than `{}`", unit.key);
+        if part.header.key != unit.key
+            || part.header.fingerprint != fingerprint(&worker.fingerprint(), unit)?
+        {
+            let problem = format!(
+                "made of another unit or under other options than `{}`",
+                unit.key
+            );
             return Err(ShardError::Part { path, problem });
         }
         manifest.add(&part);
         for sample in &part.samples {
-            let line = Line { unit: &unit.key, source: &unit.source, data: &sample.data };
+            let line = Line {
+                unit: &unit.key,
+                source: &unit.source,
+                data: &sample.data,
+            };
             serde_json::to_writer(&mut text, &line)?;
             text.push(b'\n');
             if text.len() >= chunk {
@@ -102,7 +112,10 @@ fn remove_old(out: &Path) -> Result<(), ShardError> {
     }
     for entry in fs::read_dir(out).map_err(io_error(out))? {
         let path = entry.map_err(io_error(out))?.path();
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
         if name.starts_with("data-") && name.ends_with(".jsonl.zst") {
             fs::remove_file(&path).map_err(io_error(&path))?;
         }

@@ -20,7 +20,10 @@ pub struct NearOptions {
 
 impl Default for NearOptions {
     fn default() -> Self {
-        Self { shingle: 5, similarity: 0.8 }
+        Self {
+            shingle: 5,
+            similarity: 0.8,
+        }
     }
 }
 
@@ -80,13 +83,19 @@ impl NearDuplicates {
         }
         let shingles = shingles(&item.tokens, self.options.shingle);
         let bands = self.signature(&shingles);
-        let mut candidates: Vec<usize> =
-            bands.iter().filter_map(|band| self.bands.get(band)).flatten().copied().collect();
+        let mut candidates: Vec<usize> = bands
+            .iter()
+            .filter_map(|band| self.bands.get(band))
+            .flatten()
+            .copied()
+            .collect();
         candidates.sort_unstable();
         candidates.dedup();
         for candidate in candidates {
-            let similarity =
-                self.shingles.get(&candidate).map_or(0.0, |other| jaccard(&shingles, other));
+            let similarity = self
+                .shingles
+                .get(&candidate)
+                .map_or(0.0, |other| jaccard(&shingles, other));
             if similarity >= self.options.similarity {
                 return Some(DuplicateOf::Near(candidate, similarity));
             }
@@ -101,9 +110,9 @@ impl NearDuplicates {
 
     fn signature(&self, shingles: &BTreeSet<u64>) -> Vec<(usize, u64)> {
         let least = |(a, b): &(u64, u64)| {
-            let values = shingles
-                .iter()
-                .map(|shingle| ((u128::from(*a) * u128::from(*shingle) + u128::from(*b)) % PRIME) as u64);
+            let values = shingles.iter().map(|shingle| {
+                ((u128::from(*a) * u128::from(*shingle) + u128::from(*b)) % PRIME) as u64
+            });
             values.min().unwrap_or(0)
         };
         let rows: Vec<u64> = self.functions.iter().map(least).collect();
@@ -157,17 +166,32 @@ mod tests {
         let mut seen = NearDuplicates::new(NearOptions::default());
         let mut add = |source: &str| seen.add(&normalise(source).unwrap());
         assert_eq!(add(BASE), None);
-        assert_eq!(add(&BASE.replace("out", "result").replace('3', "40")), Some(DuplicateOf::Exact(0)));
+        assert_eq!(
+            add(&BASE.replace("out", "result").replace('3', "40")),
+            Some(DuplicateOf::Exact(0))
+        );
         let near = add(&BASE.replace("out[:5]", "out"));
-        assert!(matches!(near, Some(DuplicateOf::Near(0, similarity)) if similarity > 0.8), "{near:?}");
-        assert_eq!(add("def f(a, b):\n    while a:\n        a, b = b % a, a\n    return b\n"), None);
+        assert!(
+            matches!(near, Some(DuplicateOf::Near(0, similarity)) if similarity > 0.8),
+            "{near:?}"
+        );
+        assert_eq!(
+            add("def f(a, b):\n    while a:\n        a, b = b % a, a\n    return b\n"),
+            None
+        );
     }
 
     #[test]
     fn similarity_can_be_asked_for() {
-        let strict = NearOptions { similarity: 0.99, ..NearOptions::default() };
+        let strict = NearOptions {
+            similarity: 0.99,
+            ..NearOptions::default()
+        };
         let mut seen = NearDuplicates::new(strict);
         assert_eq!(seen.add(&normalise(BASE).unwrap()), None);
-        assert_eq!(seen.add(&normalise(&BASE.replace("out[:5]", "out")).unwrap()), None);
+        assert_eq!(
+            seen.add(&normalise(&BASE.replace("out[:5]", "out")).unwrap()),
+            None
+        );
     }
 }

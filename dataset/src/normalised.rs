@@ -41,26 +41,89 @@ impl Normalised {
 
 /// Names that mean the same everywhere.
 const FIXED: &[&str] = &[
-    "self", "cls", "main", "Exception", "ValueError", "TypeError", "KeyError", "IndexError",
-    "RuntimeError", "ZeroDivisionError", "StopIteration", "AttributeError", "LookupError", "OSError",
-    "abs", "all", "any", "bin", "bool", "bytes", "callable", "chr", "dict", "divmod", "enumerate",
-    "filter", "float", "format", "frozenset", "getattr", "hasattr", "hash", "hex", "id", "int",
-    "isinstance", "issubclass", "iter", "len", "list", "map", "max", "min", "next", "object", "oct",
-    "ord", "pow", "print", "range", "repr", "reversed", "round", "set", "setattr", "slice", "sorted",
-    "str", "sum", "super", "tuple", "type", "vars", "zip",
+    "self",
+    "cls",
+    "main",
+    "Exception",
+    "ValueError",
+    "TypeError",
+    "KeyError",
+    "IndexError",
+    "RuntimeError",
+    "ZeroDivisionError",
+    "StopIteration",
+    "AttributeError",
+    "LookupError",
+    "OSError",
+    "abs",
+    "all",
+    "any",
+    "bin",
+    "bool",
+    "bytes",
+    "callable",
+    "chr",
+    "dict",
+    "divmod",
+    "enumerate",
+    "filter",
+    "float",
+    "format",
+    "frozenset",
+    "getattr",
+    "hasattr",
+    "hash",
+    "hex",
+    "id",
+    "int",
+    "isinstance",
+    "issubclass",
+    "iter",
+    "len",
+    "list",
+    "map",
+    "max",
+    "min",
+    "next",
+    "object",
+    "oct",
+    "ord",
+    "pow",
+    "print",
+    "range",
+    "repr",
+    "reversed",
+    "round",
+    "set",
+    "setattr",
+    "slice",
+    "sorted",
+    "str",
+    "sum",
+    "super",
+    "tuple",
+    "type",
+    "vars",
+    "zip",
 ];
 
 /// Brings a text into normal form. A generated `main` without parameters is left out: it only holds
 /// the call.
 pub fn normalise(source: &str) -> Result<Normalised, Unparsed> {
     let mut parser = Parser::new();
-    parser.set_language(&tree_sitter_python::LANGUAGE.into()).map_err(|_| Unparsed)?;
+    parser
+        .set_language(&tree_sitter_python::LANGUAGE.into())
+        .map_err(|_| Unparsed)?;
     let tree = parser.parse(source, None).ok_or(Unparsed)?;
     if tree.root_node().has_error() {
         return Err(Unparsed);
     }
     let mut normalised = Normalised::default();
-    Reader { source, slots: HashMap::new() }.read(tree.root_node(), &mut normalised.tokens);
+    Reader {
+        source,
+        slots: HashMap::new(),
+    }
+    .read(tree.root_node(), &mut normalised.tokens);
     written(tree.root_node(), source, &mut normalised.written);
     functions(tree.root_node(), source, &mut normalised.functions);
     Ok(normalised)
@@ -71,7 +134,9 @@ fn text<'a>(node: Node<'_>, source: &'a str) -> &'a str {
 }
 
 fn is_call_holder(node: Node<'_>, source: &str) -> bool {
-    let name = node.child_by_field_name("name").map_or("", |name| text(name, source));
+    let name = node
+        .child_by_field_name("name")
+        .map_or("", |name| text(name, source));
     let parameters = node.child_by_field_name("parameters");
     node.kind() == "function_definition"
         && name == "main"
@@ -85,8 +150,14 @@ fn functions(node: Node<'_>, source: &str, found: &mut Vec<NormalisedFunction>) 
             functions(child, source, found);
         } else if !is_call_holder(child, source) {
             let mut tokens = Vec::new();
-            Reader { source, slots: HashMap::new() }.read(child, &mut tokens);
-            let name = child.child_by_field_name("name").map_or("", |name| text(name, source));
+            Reader {
+                source,
+                slots: HashMap::new(),
+            }
+            .read(child, &mut tokens);
+            let name = child
+                .child_by_field_name("name")
+                .map_or("", |name| text(name, source));
             found.push(NormalisedFunction {
                 name: name.to_owned(),
                 hash: hash(&tokens),
@@ -209,8 +280,9 @@ impl Reader<'_> {
 
 fn is_formatted(node: Node<'_>) -> bool {
     let mut cursor = node.walk();
-    node.named_children(&mut cursor)
-        .any(|child| child.kind() == "interpolation" || (child.kind() == "string" && is_formatted(child)))
+    node.named_children(&mut cursor).any(|child| {
+        child.kind() == "interpolation" || (child.kind() == "string" && is_formatted(child))
+    })
 }
 
 fn is_docstring(node: Node<'_>) -> bool {
@@ -247,13 +319,17 @@ mod tests {
             assert_ne!(base, hash(other), "{other}");
         }
         let nested = hash("def f(a):\n    if a:\n        a = 1\n    return a\n");
-        assert_ne!(nested, hash("def f(a):\n    if a:\n        a = 1\n        return a\n"));
+        assert_ne!(
+            nested,
+            hash("def f(a):\n    if a:\n        a = 1\n        return a\n")
+        );
     }
 
     #[test]
     fn the_call_in_main_does_not_count() {
         let one = normalise("def f(a):\n    return a\n\n\ndef main():\n    return f(1)\n").unwrap();
-        let two = normalise("def f(a):\n    return a\n\n\ndef main():\n    return f('x', 2)\n").unwrap();
+        let two =
+            normalise("def f(a):\n    return a\n\n\ndef main():\n    return f('x', 2)\n").unwrap();
         assert_eq!(one.hash(), two.hash());
         assert_eq!(one.functions.len(), 1);
     }

@@ -66,7 +66,11 @@ impl Random {
         }
         let mut left = self.unit() * total;
         let mut last = None;
-        for (index, weight) in weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+        for (index, weight) in weights
+            .iter()
+            .enumerate()
+            .filter(|(_, weight)| **weight > 0.0)
+        {
             last = Some(index);
             left -= weight;
             if left < 0.0 {
@@ -106,7 +110,10 @@ mod tests {
             seen[random.below(5)] += 1;
             assert!((-2..=2).contains(&random.between(-2, 2)));
         }
-        assert!(seen.iter().all(|count| (800..1_200).contains(count)), "{seen:?}");
+        assert!(
+            seen.iter().all(|count| (800..1_200).contains(count)),
+            "{seen:?}"
+        );
         assert_eq!(random.weighted(&[0.0, 0.0]), None);
         assert_eq!(random.weighted(&[0.0, 2.0, 0.0]), Some(1));
     }

@@ -56,7 +56,10 @@ impl std::str::FromStr for Shard {
     fn from_str(text: &str) -> Result<Self, NoShard> {
         let parse = || {
             let (index, count) = text.split_once('/')?;
-            let shard = Self { index: index.trim().parse().ok()?, count: count.trim().parse().ok()? };
+            let shard = Self {
+                index: index.trim().parse().ok()?,
+                count: count.trim().parse().ok()?,
+            };
             (shard.index < shard.count).then_some(shard)
         };
         parse().ok_or_else(|| NoShard(text.to_owned()))
@@ -172,7 +175,11 @@ pub fn run_shard(
     check_keys(units)?;
     fs::create_dir_all(folder).map_err(io_error(folder))?;
     let mut report = ShardReport::default();
-    for (index, unit) in units.iter().enumerate().filter(|(index, _)| options.shard.takes(*index)) {
+    for (index, unit) in units
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| options.shard.takes(*index))
+    {
         report.units += 1;
         let fingerprint = fingerprint(&worker.fingerprint(), unit)?;
         let path = part_path(folder, index, &unit.key);
@@ -221,7 +228,12 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     bytes
         .iter()
-        .flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]])
+        .flat_map(|byte| {
+            [
+                DIGITS[usize::from(byte >> 4)],
+                DIGITS[usize::from(byte & 15)],
+            ]
+        })
         .map(char::from)
         .collect()
 }
@@ -232,7 +244,9 @@ pub fn part_path(folder: &Path, index: usize, key: &str) -> PathBuf {
     let hash = hex(&Sha256::digest(key.as_bytes())[..6]);
     // A folder with a million entries is slow on every file system.
     let group = format!("{:05}", index / 1000);
-    folder.join(group).join(format!("part-{index:08}-{hash}.jsonl.zst"))
+    folder
+        .join(group)
+        .join(format!("part-{index:08}-{hash}.jsonl.zst"))
 }
 
 /// The header of a part that is whole and up to date.
@@ -252,7 +266,9 @@ fn write_unit(
 ) -> Result<PartHeader, ShardError> {
     let attempts = Attempts::of(path);
     let outcome = if attempts.died() >= DEATHS {
-        Err(Skip::Crashed { reason: format!("the process died {DEATHS} times in this unit") })
+        Err(Skip::Crashed {
+            reason: format!("the process died {DEATHS} times in this unit"),
+        })
     } else {
         attempts.begin()?;
         run_caught(worker, unit)
@@ -286,7 +302,9 @@ fn run_caught(worker: &dyn Worker, unit: &Unit) -> Result<Vec<Sample>, Skip> {
     catch_unwind(AssertUnwindSafe(|| worker.run(unit))).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-        Err(Skip::Crashed { reason: text.unwrap_or_else(|| "the worker panicked".to_owned()) })
+        Err(Skip::Crashed {
+            reason: text.unwrap_or_else(|| "the worker panicked".to_owned()),
+        })
     })
 }
 
@@ -300,7 +318,10 @@ struct Attempts(PathBuf);
 
 impl Attempts {
     fn of(part: &Path) -> Self {
-        let name = part.file_name().and_then(|name| name.to_str()).unwrap_or("part");
+        let name = part
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or("part");
         Self(part.with_file_name(format!(".{name}.attempts")))
     }
 
@@ -313,7 +334,8 @@ impl Attempts {
             fs::create_dir_all(folder).map_err(io_error(folder))?;
         }
         let file = OpenOptions::new().create(true).append(true).open(&self.0);
-        file.and_then(|mut file| file.write_all(b".")).map_err(io_error(&self.0))
+        file.and_then(|mut file| file.write_all(b"."))
+            .map_err(io_error(&self.0))
     }
 
     fn end(&self) -> Result<(), ShardError> {
@@ -338,7 +360,10 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), ShardError> {
     fs::create_dir_all(folder).map_err(io_error(folder))?;
     // Two attempts at one shard may run at once: each writes its own file, the last rename wins, and
     // both hold the same bytes.
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("part");
+    let name = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or("part");
     let temporary = folder.join(format!(".{name}.{}.tmp", std::process::id()));
     let mut file = File::create(&temporary).map_err(io_error(&temporary))?;
     file.write_all(bytes).map_err(io_error(&temporary))?;
@@ -349,7 +374,10 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), ShardError> {
 
 /// Reads a part and checks that it is whole.
 pub fn read_part(path: &Path) -> Result<Part, ShardError> {
-    let wrong = |problem: String| ShardError::Part { path: path.to_owned(), problem };
+    let wrong = |problem: String| ShardError::Part {
+        path: path.to_owned(),
+        problem,
+    };
     let file = File::open(path).map_err(io_error(path))?;
     let text = zstd::decode_all(file).map_err(|error| wrong(format!("not whole: {error}")))?;
     let text = String::from_utf8(text).map_err(|_| wrong("not UTF-8".to_owned()))?;
@@ -361,10 +389,16 @@ pub fn read_part(path: &Path) -> Result<Part, ShardError> {
         return Err(wrong(format!("format {} is not {FORMAT}", header.format)));
     }
     let samples: Vec<Sample> = lines
-        .map(|line| serde_json::from_str(line).map_err(|error| wrong(format!("bad sample: {error}"))))
+        .map(|line| {
+            serde_json::from_str(line).map_err(|error| wrong(format!("bad sample: {error}")))
+        })
         .collect::<Result<_, _>>()?;
     if samples.len() != header.samples {
-        return Err(wrong(format!("{} samples instead of {}", samples.len(), header.samples)));
+        return Err(wrong(format!(
+            "{} samples instead of {}",
+            samples.len(),
+            header.samples
+        )));
     }
     Ok(Part { header, samples })
 }
@@ -379,7 +413,17 @@ mod tests {
         for text in ["4/4", "-1/4", "1", "1/0", "a/b"] {
             assert!(text.parse::<Shard>().is_err(), "{text}");
         }
-        let taken = |index| (0..4).filter(|part| Shard { index: *part, count: 4 }.takes(index)).count();
+        let taken = |index| {
+            (0..4)
+                .filter(|part| {
+                    Shard {
+                        index: *part,
+                        count: 4,
+                    }
+                    .takes(index)
+                })
+                .count()
+        };
         assert!((0..20).all(|index| taken(index) == 1));
     }
 }

@@ -28,12 +28,17 @@ pub enum Side {
 const TELLING: usize = 16;
 
 fn telling(item: &Normalised) -> impl Iterator<Item = &NormalisedFunction> {
-    item.functions.iter().filter(|function| function.tokens >= TELLING)
+    item.functions
+        .iter()
+        .filter(|function| function.tokens >= TELLING)
 }
 
 /// Whether an item validates, when `share` of all functions do.
 pub fn validates(item: &Normalised, share: f64) -> bool {
-    let largest = item.functions.iter().max_by_key(|function| (function.tokens, &function.hash));
+    let largest = item
+        .functions
+        .iter()
+        .max_by_key(|function| (function.tokens, &function.hash));
     let hash = largest.map_or_else(|| item.hash(), |function| function.hash.clone());
     let unit = (mix(fnv(hash.as_bytes())) >> 11) as f64 / (1_u64 << 53) as f64;
     unit < share
@@ -56,7 +61,9 @@ pub fn split(items: &[Normalised], share: f64) -> Vec<Side> {
                 return Side::Validation;
             }
             match telling(item).find(|function| held.contains(function.hash.as_str())) {
-                Some(function) => Side::Withheld { function: function.name.clone() },
+                Some(function) => Side::Withheld {
+                    function: function.name.clone(),
+                },
                 None => Side::Training,
             }
         })
@@ -74,7 +81,9 @@ mod tests {
 
     fn items(from: u64, to: u64) -> Vec<Normalised> {
         let profile = Profile::standard_library().unwrap();
-        (from..to).map(|index| normalise(&program_at(3, index, &profile).source).unwrap()).collect()
+        (from..to)
+            .map(|index| normalise(&program_at(3, index, &profile).source).unwrap())
+            .collect()
     }
 
     #[test]
@@ -90,12 +99,18 @@ mod tests {
         let sides = split(&items, 0.2);
         let of = |wanted: &Side| -> HashSet<&str> {
             let chosen = items.iter().zip(&sides).filter(|(_, side)| *side == wanted);
-            chosen.flat_map(|(item, _)| telling(item).map(|one| one.hash.as_str())).collect()
+            chosen
+                .flat_map(|(item, _)| telling(item).map(|one| one.hash.as_str()))
+                .collect()
         };
         let (training, validation) = (of(&Side::Training), of(&Side::Validation));
         assert!(!training.is_empty() && !validation.is_empty());
         assert_eq!(training.intersection(&validation).count(), 0);
-        assert!(sides.iter().any(|side| matches!(side, Side::Withheld { .. })));
+        assert!(
+            sides
+                .iter()
+                .any(|side| matches!(side, Side::Withheld { .. }))
+        );
     }
 
     #[test]
@@ -104,7 +119,10 @@ mod tests {
         for (before, after) in split(&few, 0.1).iter().zip(split(&many, 0.1)) {
             assert_eq!(*before == Side::Validation, after == Side::Validation);
         }
-        let validating = split(&many, 0.1).iter().filter(|side| **side == Side::Validation).count();
+        let validating = split(&many, 0.1)
+            .iter()
+            .filter(|side| **side == Side::Validation)
+            .count();
         assert!((10..60).contains(&validating), "{validating}");
     }
 }

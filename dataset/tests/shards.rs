@@ -26,8 +26,16 @@ impl Worker for Drawing {
             std::process::abort();
         }
         match number % 11 {
-            3 => return Err(Skip::Unsuitable { reason: "empty".into() }),
-            5 => return Err(Skip::Duplicate { of: "unit-0".into() }),
+            3 => {
+                return Err(Skip::Unsuitable {
+                    reason: "empty".into(),
+                });
+            }
+            5 => {
+                return Err(Skip::Duplicate {
+                    of: "unit-0".into(),
+                });
+            }
             7 => panic!("unit {number} went wrong"),
             _ => {}
         }
@@ -53,32 +61,54 @@ fn units(number: u64) -> Vec<Unit> {
     (0..number)
         .map(|index| Unit {
             key: format!("unit-{index}"),
-            source: if index % 2 == 0 { "generated".into() } else { "fuzzed".into() },
+            source: if index % 2 == 0 {
+                "generated".into()
+            } else {
+                "fuzzed".into()
+            },
             work: json!(index),
         })
         .collect()
 }
 
 fn recipe() -> Recipe {
-    Recipe { name: "test".into(), seeds: [("programs".to_owned(), 7)].into(), ..Recipe::default() }
+    Recipe {
+        name: "test".into(),
+        seeds: [("programs".to_owned(), 7)].into(),
+        ..Recipe::default()
+    }
 }
 
-const WORKER: Drawing = Drawing { seed: 7, deadly: None };
+const WORKER: Drawing = Drawing {
+    seed: 7,
+    deadly: None,
+};
 
 fn run(folder: &Path, index: usize, count: usize) -> ndbg_dataset::shard::ShardReport {
-    let options = RunOptions { shard: Shard { index, count }, retry_crashed: false };
+    let options = RunOptions {
+        shard: Shard { index, count },
+        retry_crashed: false,
+    };
     run_shard(&WORKER, &units(60), options, folder, |_, _| ()).unwrap()
 }
 
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);
     entries
-        .map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()))
+        .map(|entry| {
+            (
+                entry.file_name().into_string().unwrap(),
+                fs::read(entry.path()).unwrap(),
+            )
+        })
         .collect()
 }
 
 fn merged(root: &Path, shards: usize) -> BTreeMap<String, Vec<u8>> {
-    let (parts, out) = (root.join(format!("parts{shards}")), root.join(format!("out{shards}")));
+    let (parts, out) = (
+        root.join(format!("parts{shards}")),
+        root.join(format!("out{shards}")),
+    );
     for index in (0..shards).rev() {
         run(&parts, index, shards);
     }
@@ -103,9 +133,16 @@ fn failures_cost_their_unit_and_are_written_down() {
     assert_eq!((report.units, report.written, report.kept), (60, 60, 0));
     assert_eq!(report.crashed, 5);
     let out = root.path().join("out");
-    let manifest = merge_in_chunks(&WORKER, &units(60), root.path(), &out, recipe(), 1 << 20).unwrap();
-    assert_eq!(manifest.crashed.get("unit-7").map(String::as_str), Some("unit 7 went wrong"));
-    assert_eq!(manifest.duplicates.get("unit-5").map(String::as_str), Some("unit-0"));
+    let manifest =
+        merge_in_chunks(&WORKER, &units(60), root.path(), &out, recipe(), 1 << 20).unwrap();
+    assert_eq!(
+        manifest.crashed.get("unit-7").map(String::as_str),
+        Some("unit 7 went wrong")
+    );
+    assert_eq!(
+        manifest.duplicates.get("unit-5").map(String::as_str),
+        Some("unit-0")
+    );
     assert_eq!(manifest.skipped.get("unsuitable: empty"), Some(&6));
     assert_eq!(manifest.origins.len(), 4);
     let card = String::from_utf8(files(&out)["README.md"].clone()).unwrap();
@@ -134,11 +171,18 @@ fn finished_parts_are_kept_and_damaged_ones_made_again() {
 fn parts_of_other_options_are_neither_kept_nor_merged() {
     let root = tempfile::tempdir().unwrap();
     run(root.path(), 0, 1);
-    let other = Drawing { seed: 8, deadly: None };
+    let other = Drawing {
+        seed: 8,
+        deadly: None,
+    };
     let out = root.path().join("out");
-    let error = merge_in_chunks(&other, &units(60), root.path(), &out, recipe(), 1 << 20).unwrap_err();
+    let error =
+        merge_in_chunks(&other, &units(60), root.path(), &out, recipe(), 1 << 20).unwrap_err();
     assert!(error.to_string().contains("under other options"), "{error}");
-    let options = RunOptions { shard: Shard::WHOLE, retry_crashed: false };
+    let options = RunOptions {
+        shard: Shard::WHOLE,
+        retry_crashed: false,
+    };
     let report = run_shard(&other, &units(60), options, root.path(), |_, _| ()).unwrap();
     assert_eq!(report.written, 60);
 }
@@ -151,16 +195,27 @@ fn half_the_work_is_not_merged_and_keys_are_unique() {
     assert!(merge_in_chunks(&WORKER, &units(60), root.path(), &out, recipe(), 1 << 20).is_err());
     assert!(!out.join("manifest.json").exists());
     let twice = [units(1), units(1)].concat();
-    let options = RunOptions { shard: Shard::WHOLE, retry_crashed: false };
+    let options = RunOptions {
+        shard: Shard::WHOLE,
+        retry_crashed: false,
+    };
     assert!(run_shard(&WORKER, &twice, options, root.path(), |_, _| ()).is_err());
 }
 
 /// Not a test by itself: what the next one kills.
 #[test]
 fn child_shard() {
-    let Ok(folder) = env::var("NDBG_TEST_CHILD_SHARD") else { return };
-    let worker = Drawing { seed: 7, deadly: Some(22) };
-    let options = RunOptions { shard: Shard { index: 2, count: 4 }, retry_crashed: false };
+    let Ok(folder) = env::var("NDBG_TEST_CHILD_SHARD") else {
+        return;
+    };
+    let worker = Drawing {
+        seed: 7,
+        deadly: Some(22),
+    };
+    let options = RunOptions {
+        shard: Shard { index: 2, count: 4 },
+        retry_crashed: false,
+    };
     run_shard(&worker, &units(60), options, Path::new(&folder), |_, _| ()).unwrap();
 }
 
@@ -195,8 +250,15 @@ fn a_unit_that_kills_the_process_again_and_again_is_given_up() {
     }
     assert!(!killed_shard(root.path()));
     let part = ndbg_dataset::shard::read_part(&part_path(root.path(), 22, "unit-22")).unwrap();
-    assert!(matches!(part.header.skipped, Some(Skip::Crashed { .. })), "{:?}", part.header);
-    let options = RunOptions { shard: Shard { index: 2, count: 4 }, retry_crashed: true };
+    assert!(
+        matches!(part.header.skipped, Some(Skip::Crashed { .. })),
+        "{:?}",
+        part.header
+    );
+    let options = RunOptions {
+        shard: Shard { index: 2, count: 4 },
+        retry_crashed: true,
+    };
     let report = run_shard(&WORKER, &units(60), options, root.path(), |_, _| ()).unwrap();
     assert!(part_path(root.path(), 22, "unit-22").exists());
     assert_eq!(report.units, 15);

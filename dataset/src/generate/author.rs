@@ -124,13 +124,18 @@ impl<'a> Author<'a> {
 
     /// One of `values`, as the profile has it.
     pub(super) fn choose<'v>(&mut self, metric: Metric, values: &[&'v str]) -> &'v str {
-        let weights: Vec<f64> = values.iter().map(|value| self.weight(metric, value)).collect();
+        let weights: Vec<f64> = values
+            .iter()
+            .map(|value| self.weight(metric, value))
+            .collect();
         values[self.random.weighted(&weights).unwrap_or(0)]
     }
 
     /// A count, drawn from a table of buckets and cut at `most`.
     pub(super) fn count(&mut self, metric: Metric, least: i64, most: i64) -> usize {
-        const BUCKETS: &[&str] = &["0", "1", "2", "3", "4-5", "6-8", "9-12", "13-20", "21-40", "41+"];
+        const BUCKETS: &[&str] = &[
+            "0", "1", "2", "3", "4-5", "6-8", "9-12", "13-20", "21-40", "41+",
+        ];
         let fitting: Vec<&str> = BUCKETS
             .iter()
             .copied()
@@ -173,11 +178,17 @@ impl<'a> Author<'a> {
     pub(super) fn bind(&mut self, name: String, ty: Type, code: &Code) {
         // An alias shares the identity of what it names.
         // What is mentioned may be it: `xs if ok else ys`.
-        let source = self.variables.iter().find(|one| one.name == code.text && one.ty == ty);
+        let source = self
+            .variables
+            .iter()
+            .find(|one| one.name == code.text && one.ty == ty);
         let role = source.map_or(Role::Plain, |source| source.role.clone());
         let mentioned = || {
             let mentions = |one: &&Variable| one.ty == ty && mentions(&code.text, &one.name);
-            self.variables.iter().filter(|_| ty.is_mutable()).find(mentions)
+            self.variables
+                .iter()
+                .filter(|_| ty.is_mutable())
+                .find(mentions)
         };
         let group = source.or_else(mentioned).map(|source| source.group);
         let group = group.unwrap_or_else(|| self.group());
@@ -225,7 +236,11 @@ impl<'a> Author<'a> {
 
     /// Whether an operation that can raise `error` may stand here.
     pub(super) fn may_raise(&mut self, error: &str) -> bool {
-        let share = if self.is_caught(error) { 0.7 } else { self.hazard };
+        let share = if self.is_caught(error) {
+            0.7
+        } else {
+            self.hazard
+        };
         self.random.chance(share)
     }
 
@@ -245,7 +260,8 @@ impl<'a> Author<'a> {
             if variable.group == group {
                 variable.weaken();
             }
-            if matches!(&variable.role, Role::IndexOf(owner) | Role::KeyOf(owner) if *owner == name) {
+            if matches!(&variable.role, Role::IndexOf(owner) | Role::KeyOf(owner) if *owner == name)
+            {
                 variable.role = Role::Plain;
             }
         }
@@ -255,14 +271,20 @@ impl<'a> Author<'a> {
     pub(super) fn can_resize(&self, at: usize, shrinks: bool) -> bool {
         let group = self.variables[at].group;
         !self.pure
-            && self.variables.iter().filter(|one| one.group == group).all(|one| {
-                !one.iterated && !(shrinks && one.locked)
-            })
+            && self
+                .variables
+                .iter()
+                .filter(|one| one.group == group)
+                .all(|one| !one.iterated && !(shrinks && one.locked))
     }
 
     /// Whether a loop around may take items out of a variable.
     pub(super) fn is_growing(&self, name: &str) -> bool {
-        self.loops > 0 && self.variables.iter().any(|one| one.name == name && !one.locked)
+        self.loops > 0
+            && self
+                .variables
+                .iter()
+                .any(|one| one.name == name && !one.locked)
     }
 
     /// Runs `write` in a block whose variables end with it. What was known before is joined with
@@ -294,7 +316,6 @@ impl<'a> Author<'a> {
 /// Whether `text` has `name` as a word.
 fn mentions(text: &str, name: &str) -> bool {
     let word = |letter: char| letter.is_alphanumeric() || letter == '_';
-    text.match_indices(name).any(|(at, _)| {
-        !text[..at].ends_with(word) && !text[at + name.len()..].starts_with(word)
-    })
+    text.match_indices(name)
+        .any(|(at, _)| !text[..at].ends_with(word) && !text[at + name.len()..].starts_with(word))
 }

@@ -17,7 +17,11 @@ pub(super) fn class(author: &mut Author<'_>) {
     author.line(&format!("class {name}:"));
     author.indent += 1;
     let (constructor, fields) = constructor(author);
-    author.classes.push(Class { name: name.to_owned(), constructor, fields });
+    author.classes.push(Class {
+        name: name.to_owned(),
+        constructor,
+        fields,
+    });
     let index = author.classes.len() - 1;
     let mut methods = Vec::new();
     // Their names are attributes, free for other things outside.
@@ -36,7 +40,15 @@ fn constructor(author: &mut Author<'_>) -> (Vec<Parameter>, Vec<(String, Type)>)
     let mut parameters: Vec<Parameter> = Vec::new();
     let mut fields: Vec<(String, Type, String)> = Vec::new();
     for _ in 0..author.random.below(3) {
-        let ty = author.random.pick(&[Type::Int, Type::Str, Type::list(Type::Int), Type::list(Type::Str)]).clone();
+        let ty = author
+            .random
+            .pick(&[
+                Type::Int,
+                Type::Str,
+                Type::list(Type::Int),
+                Type::list(Type::Str),
+            ])
+            .clone();
         let name = vocabulary::name(author, &ty);
         let text = match &ty {
             Type::List(_) if author.random.chance(0.5) => format!("list({name})"),
@@ -44,7 +56,13 @@ fn constructor(author: &mut Author<'_>) -> (Vec<Parameter>, Vec<(String, Type)>)
         };
         let variable = author.variable(name.clone(), ty.clone());
         author.variables.push(variable);
-        parameters.push(Parameter { name: name.clone(), ty: ty.clone(), small: false, nonempty: false, default: None });
+        parameters.push(Parameter {
+            name: name.clone(),
+            ty: ty.clone(),
+            small: false,
+            nonempty: false,
+            default: None,
+        });
         fields.push((name, ty, text));
     }
     for _ in 0..1 + author.random.below(2) {
@@ -68,5 +86,8 @@ fn constructor(author: &mut Author<'_>) -> (Vec<Parameter>, Vec<(String, Type)>)
     }
     author.indent -= 1;
     author.variables = globals;
-    (parameters, fields.into_iter().map(|(name, ty, _)| (name, ty)).collect())
+    (
+        parameters,
+        fields.into_iter().map(|(name, ty, _)| (name, ty)).collect(),
+    )
 }

@@ -34,7 +34,14 @@ pub(super) struct Code {
 
 impl Code {
     pub(super) fn new(text: impl Into<String>, rank: Rank) -> Self {
-        Self { text: text.into(), rank, size: 3, nonnegative: false, nonzero: false, least: 0 }
+        Self {
+            text: text.into(),
+            rank,
+            size: 3,
+            nonnegative: false,
+            nonzero: false,
+            least: 0,
+        }
     }
 
     pub(super) fn atom(text: impl Into<String>) -> Self {
@@ -43,7 +50,11 @@ impl Code {
 
     /// The text, in parentheses when its operator binds looser than `rank`.
     pub(super) fn at(&self, rank: Rank) -> String {
-        if self.rank < rank { format!("({})", self.text) } else { self.text.clone() }
+        if self.rank < rank {
+            format!("({})", self.text)
+        } else {
+            self.text.clone()
+        }
     }
 
     /// Whether it is a literal, or starts with one.
@@ -51,12 +62,18 @@ impl Code {
         let first = self.text.chars().next().unwrap_or('0');
         first.is_ascii_digit()
             || matches!(first, '\'' | '"' | '[' | '{')
-            || matches!(self.text.as_str(), "True" | "False" | "None" | "set()" | "list()" | "dict()")
+            || matches!(
+                self.text.as_str(),
+                "True" | "False" | "None" | "set()" | "list()" | "dict()"
+            )
     }
 
     /// The text as the receiver of a method or subscript: number literals need parentheses.
     pub(super) fn receiver(&self) -> String {
-        if self.text.starts_with(|letter: char| letter.is_ascii_digit()) {
+        if self
+            .text
+            .starts_with(|letter: char| letter.is_ascii_digit())
+        {
             format!("({})", self.text)
         } else {
             self.at(Rank::Atom)

@@ -92,11 +92,23 @@ fn parameters(author: &mut Author<'_>, purpose: Purpose) -> Vec<Parameter> {
         let default = last && scalar && author.random.chance(0.3);
         let small = ty == Type::Int && author.random.chance(0.4);
         let default = default.then(|| {
-            if small { author.random.between(1, 4).to_string() } else { literal(author, &ty).text }
+            if small {
+                author.random.between(1, 4).to_string()
+            } else {
+                literal(author, &ty).text
+            }
         });
-        let nonempty =
-            ty.is_sized() && default.is_none() && purpose == Purpose::Entry && author.random.chance(0.5);
-        parameters.push(Parameter { name, ty, small, nonempty, default });
+        let nonempty = ty.is_sized()
+            && default.is_none()
+            && purpose == Purpose::Entry
+            && author.random.chance(0.5);
+        parameters.push(Parameter {
+            name,
+            ty,
+            small,
+            nonempty,
+            default,
+        });
     }
     parameters
 }
@@ -122,10 +134,18 @@ pub(super) fn arguments(author: &mut Author<'_>, parameters: &[Parameter]) -> Ve
 }
 
 /// `(a, b=1)` with the annotations that the author writes.
-pub(super) fn header(author: &mut Author<'_>, first: Option<&str>, parameters: &[Parameter]) -> String {
+pub(super) fn header(
+    author: &mut Author<'_>,
+    first: Option<&str>,
+    parameters: &[Parameter],
+) -> String {
     let mut texts: Vec<String> = first.map(str::to_owned).into_iter().collect();
     for parameter in parameters {
-        let annotation = if author.style.annotated { format!(": {}", plain(&parameter.ty)) } else { String::new() };
+        let annotation = if author.style.annotated {
+            format!(": {}", plain(&parameter.ty))
+        } else {
+            String::new()
+        };
         texts.push(match &parameter.default {
             Some(default) if annotation.is_empty() => format!("{}={default}", parameter.name),
             Some(default) => format!("{}{annotation} = {default}", parameter.name),
@@ -137,7 +157,11 @@ pub(super) fn header(author: &mut Author<'_>, first: Option<&str>, parameters: &
 
 /// The class of a type: subscripted builtins are newer than what some people still run.
 fn plain(ty: &Type) -> String {
-    ty.to_string().split('[').next().unwrap_or("object").to_owned()
+    ty.to_string()
+        .split('[')
+        .next()
+        .unwrap_or("object")
+        .to_owned()
 }
 
 /// Writes a function and makes it known; returns it.
@@ -148,7 +172,11 @@ pub(super) fn function(author: &mut Author<'_>, purpose: Purpose, name: Option<&
     let parameters = parameters(author, purpose);
     let first = matches!(purpose, Purpose::Method(_)).then_some("self");
     let header = header(author, first, &parameters);
-    let arrow = if author.style.annotated { format!(" -> {}", plain(&result)) } else { String::new() };
+    let arrow = if author.style.annotated {
+        format!(" -> {}", plain(&result))
+    } else {
+        String::new()
+    };
     author.line(&format!("def {name}({header}){arrow}:"));
     if let Purpose::Method(class) = purpose {
         fields(author, class);
@@ -167,7 +195,13 @@ pub(super) fn function(author: &mut Author<'_>, purpose: Purpose, name: Option<&
         Purpose::Method(class) => Some(class),
         _ => None,
     };
-    Callable { name, class, parameters, result, raises: author.raises }
+    Callable {
+        name,
+        class,
+        parameters,
+        result,
+        raises: author.raises,
+    }
 }
 
 fn fields(author: &mut Author<'_>, class: usize) {
@@ -227,7 +261,9 @@ fn use_helpers(author: &mut Author<'_>) {
         }
         let careful = author.caught.len();
         author.caught.extend(callable.raises);
-        let code = call_helper(author, 2, |one| one.name == callable.name && one.class == callable.class);
+        let code = call_helper(author, 2, |one| {
+            one.name == callable.name && one.class == callable.class
+        });
         author.caught.truncate(careful);
         let Some(code) = code else { continue };
         let (handled, error) = match callable.raises {
@@ -261,7 +297,14 @@ fn use_helpers(author: &mut Author<'_>) {
 }
 
 fn docstring(author: &mut Author<'_>) {
-    let verb = author.random.word(&["Return the", "Compute the", "Collect the", "Update the", "Build the", "Find the"]);
+    let verb = author.random.word(&[
+        "Return the",
+        "Compute the",
+        "Collect the",
+        "Update the",
+        "Build the",
+        "Find the",
+    ]);
     let noun = author.random.word(words("noun"));
     author.line(&format!("\"\"\"{verb} {noun}.\"\"\""));
 }

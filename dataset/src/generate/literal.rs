@@ -11,7 +11,9 @@ pub(super) fn literal(author: &mut Author<'_>, wanted: &Type) -> Code {
     match wanted {
         Type::Int => integer(author),
         Type::Float => {
-            let text = author.random.word(&["0.5", "1.0", "2.0", "0.1", "0.0", "1.5", "0.25", "10.0", "100.0"]);
+            let text = author.random.word(&[
+                "0.5", "1.0", "2.0", "0.1", "0.0", "1.5", "0.25", "10.0", "100.0",
+            ]);
             let mut code = Code::atom(text);
             code.nonnegative = true;
             code.nonzero = text != "0.0";
@@ -37,7 +39,10 @@ pub(super) fn literal(author: &mut Author<'_>, wanted: &Type) -> Code {
             dict(author, key, value, length)
         }
         Type::Tuple(items) => {
-            let items: Vec<String> = items.iter().map(|item| literal(author, item).text).collect();
+            let items: Vec<String> = items
+                .iter()
+                .map(|item| literal(author, item).text)
+                .collect();
             Code::atom(format!("({})", author.style.commas(author.random, &items)))
         }
         _ => Code::atom("None"),
@@ -45,13 +50,20 @@ pub(super) fn literal(author: &mut Author<'_>, wanted: &Type) -> Code {
 }
 
 fn integer(author: &mut Author<'_>) -> Code {
-    let value = match author.choose(Metric::Integer, &["0", "1", "2", "3-9", "10-99", "100-999", "1000+"]) {
+    let value = match author.choose(
+        Metric::Integer,
+        &["0", "1", "2", "3-9", "10-99", "100-999", "1000+"],
+    ) {
         "0" => 0,
         "1" => 1,
         "2" => 2,
         "3-9" => author.random.between(3, 9),
-        "10-99" => *author.random.pick(&[10, 12, 16, 20, 24, 32, 50, 60, 64, 90, 99, 13, 27, 42]),
-        "100-999" => *author.random.pick(&[100, 128, 255, 256, 360, 365, 500, 999]),
+        "10-99" => *author
+            .random
+            .pick(&[10, 12, 16, 20, 24, 32, 50, 60, 64, 90, 99, 13, 27, 42]),
+        "100-999" => *author
+            .random
+            .pick(&[100, 128, 255, 256, 360, 365, 500, 999]),
         _ => *author.random.pick(&[1000, 1024, 4096, 10000, 1_000_000]),
     };
     number(value)
@@ -60,7 +72,10 @@ fn integer(author: &mut Author<'_>) -> Code {
 /// An integer as code.
 pub(super) fn number(value: i64) -> Code {
     let text = value.to_string();
-    let mut code = Code::new(text.clone(), if value < 0 { Rank::Unary } else { Rank::Atom });
+    let mut code = Code::new(
+        text.clone(),
+        if value < 0 { Rank::Unary } else { Rank::Atom },
+    );
     code.size = text.trim_start_matches('-').len() as u8;
     code.nonnegative = value >= 0;
     code.nonzero = value != 0;
@@ -78,7 +93,10 @@ pub(super) fn string(author: &mut Author<'_>, length: usize) -> Code {
 
 /// Text as people write it: words, letters, digits, marks.
 pub(super) fn content(author: &mut Author<'_>, length: usize) -> String {
-    const MARKS: &[char] = &[' ', ',', '.', '-', '_', '/', ':', ';', '=', '+', '*', '#', '%', '(', ')', '[', ']', '\n', '"'];
+    const MARKS: &[char] = &[
+        ' ', ',', '.', '-', '_', '/', ':', ';', '=', '+', '*', '#', '%', '(', ')', '[', ']', '\n',
+        '"',
+    ];
     const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyz";
     let style = author.random.below(10);
     let mut text = String::new();
@@ -102,7 +120,11 @@ pub(super) fn content(author: &mut Author<'_>, length: usize) -> String {
             7 => text.push(char::from(b'0' + author.random.below(10) as u8)),
             8 => {
                 let letter = char::from(*author.random.pick(LETTERS));
-                text.push(if author.random.chance(0.4) { letter.to_ascii_uppercase() } else { letter });
+                text.push(if author.random.chance(0.4) {
+                    letter.to_ascii_uppercase()
+                } else {
+                    letter
+                });
             }
             _ if author.random.chance(0.4) => text.push(*author.random.pick(MARKS)),
             _ => text.push(char::from(*author.random.pick(LETTERS))),
@@ -129,7 +151,10 @@ fn list(author: &mut Author<'_>, item: &Type, length: usize) -> Code {
 
 fn set(author: &mut Author<'_>, item: &Type, length: usize) -> Code {
     let items: Vec<String> = (0..length).map(|_| literal(author, item).text).collect();
-    let mut code = Code::atom(format!("{{{}}}", author.style.commas(author.random, &items)));
+    let mut code = Code::atom(format!(
+        "{{{}}}",
+        author.style.commas(author.random, &items)
+    ));
     code.least = 1;
     code.size = 1;
     code
@@ -146,23 +171,39 @@ fn dict(author: &mut Author<'_>, key: &Type, value: &Type, length: usize) -> Cod
             literal(author, key).text
         };
         if !keys.contains(&key) {
-            let colon = if author.random.chance(author.style.tight_commas) { ":" } else { ": " };
+            let colon = if author.random.chance(author.style.tight_commas) {
+                ":"
+            } else {
+                ": "
+            };
             pairs.push(format!("{key}{colon}{}", literal(author, value).text));
             keys.push(key);
         }
     }
-    let mut code = Code::atom(format!("{{{}}}", author.style.commas(author.random, &pairs)));
+    let mut code = Code::atom(format!(
+        "{{{}}}",
+        author.style.commas(author.random, &pairs)
+    ));
     code.least = pairs.len();
     code.size = 1;
     code
 }
 
 /// An argument of the entry function: a small value of the type, with at least `least` items.
-pub(super) fn argument(author: &mut Author<'_>, wanted: &Type, least: usize, small: bool) -> String {
+pub(super) fn argument(
+    author: &mut Author<'_>,
+    wanted: &Type,
+    least: usize,
+    small: bool,
+) -> String {
     // Edge cases are part of life.
     let edge = author.random.chance(0.06);
     let items = |author: &mut Author<'_>, most: i64| {
-        if edge && least == 0 { 0 } else { author.random.between(least.max(1) as i64, most) as usize }
+        if edge && least == 0 {
+            0
+        } else {
+            author.random.between(least.max(1) as i64, most) as usize
+        }
     };
     match wanted {
         Type::Int if small => author.random.between(1, 8).to_string(),
@@ -171,7 +212,11 @@ pub(super) fn argument(author: &mut Author<'_>, wanted: &Type, least: usize, sma
             6..=8 => author.random.between(0, 200).to_string(),
             _ => author.random.between(-50, 2_000).to_string(),
         },
-        Type::Float => format!("{:.*}", 1 + author.random.below(2), author.random.between(-20, 400) as f64 / 4.0),
+        Type::Float => format!(
+            "{:.*}",
+            1 + author.random.below(2),
+            author.random.between(-20, 400) as f64 / 4.0
+        ),
         Type::Str => {
             let length = items(author, 14);
             let value = content(author, length);
@@ -181,10 +226,16 @@ pub(super) fn argument(author: &mut Author<'_>, wanted: &Type, least: usize, sma
             let most = if item.depth() > 0 { 3 } else { 7 };
             let length = items(author, most);
             // A small alphabet makes repetitions, which is where counting and lookups get interesting.
-            let pool: Vec<String> = (0..1 + author.random.below(6)).map(|_| argument(author, item, 1, false)).collect();
+            let pool: Vec<String> = (0..1 + author.random.below(6))
+                .map(|_| argument(author, item, 1, false))
+                .collect();
             let items: Vec<String> = (0..length)
                 .map(|_| {
-                    if author.random.chance(0.3) { author.random.pick(&pool).clone() } else { argument(author, item, 1, false) }
+                    if author.random.chance(0.3) {
+                        author.random.pick(&pool).clone()
+                    } else {
+                        argument(author, item, 1, false)
+                    }
                 })
                 .collect();
             format!("[{}]", author.style.commas(author.random, &items))
@@ -194,7 +245,9 @@ pub(super) fn argument(author: &mut Author<'_>, wanted: &Type, least: usize, sma
             if length == 0 {
                 return "set()".to_owned();
             }
-            let items: Vec<String> = (0..length).map(|_| argument(author, item, 1, false)).collect();
+            let items: Vec<String> = (0..length)
+                .map(|_| argument(author, item, 1, false))
+                .collect();
             format!("{{{}}}", author.style.commas(author.random, &items))
         }
         Type::Dict(key, value) => {
@@ -217,11 +270,18 @@ pub(super) fn argument(author: &mut Author<'_>, wanted: &Type, least: usize, sma
             format!("{{{}}}", author.style.commas(author.random, &pairs))
         }
         Type::Tuple(items) => {
-            let items: Vec<String> = items.iter().map(|item| argument(author, item, 0, false)).collect();
+            let items: Vec<String> = items
+                .iter()
+                .map(|item| argument(author, item, 0, false))
+                .collect();
             format!("({})", author.style.commas(author.random, &items))
         }
         Type::Optional(inner) => {
-            if author.random.chance(0.5) { "None".to_owned() } else { argument(author, inner, least, small) }
+            if author.random.chance(0.5) {
+                "None".to_owned()
+            } else {
+                argument(author, inner, least, small)
+            }
         }
         Type::Bool => author.random.word(&["True", "False"]).to_owned(),
         _ => "None".to_owned(),

@@ -84,7 +84,11 @@ pub fn program(random: &mut Random, profile: &Profile) -> Program {
     }
     source.push_str(&author.lines.join("\n"));
     source.push('\n');
-    Program { source, entry: entry.name, call }
+    Program {
+        source,
+        entry: entry.name,
+        call,
+    }
 }
 
 /// Blank lines between definitions.
@@ -100,7 +104,11 @@ fn constants(author: &mut Author<'_>) {
         ("DIGITS", "str", "'0123456789'"),
         ("PRIMES", "list[int]", "[2, 3, 5, 7, 11]"),
         ("STOP_WORDS", "set[str]", "{'the', 'a', 'an'}"),
-        ("PRICES", "dict[str, int]", "{'apple': 3, 'berry': 5, 'cat': 10}"),
+        (
+            "PRICES",
+            "dict[str, int]",
+            "{'apple': 3, 'berry': 5, 'cat': 10}",
+        ),
         ("SEPARATOR", "str", "', '"),
         ("WEIGHTS", "list[int]", "[1, 3, 1, 3]"),
         ("DEFAULT", "str", "'none'"),
@@ -134,7 +142,16 @@ fn call(author: &mut Author<'_>, entry: &Callable) -> String {
         }
         // What the body relies on holds, but for the few calls that show what happens otherwise.
         let least = usize::from(parameter.nonempty && !author.random.chance(0.03));
-        texts.push(literal::argument(author, &parameter.ty, least, parameter.small));
+        texts.push(literal::argument(
+            author,
+            &parameter.ty,
+            least,
+            parameter.small,
+        ));
     }
-    format!("{}({})", entry.name, author.style.commas(author.random, &texts))
+    format!(
+        "{}({})",
+        entry.name,
+        author.style.commas(author.random, &texts)
+    )
 }

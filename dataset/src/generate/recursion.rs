@@ -24,7 +24,13 @@ pub(super) fn recursive(author: &mut Author<'_>, name: Option<&str>) -> Callable
     callable
 }
 
-fn open(author: &mut Author<'_>, name: Option<&str>, result: &Type, types: &[Type], small: bool) -> Callable {
+fn open(
+    author: &mut Author<'_>,
+    name: Option<&str>,
+    result: &Type,
+    types: &[Type],
+    small: bool,
+) -> Callable {
     let name = name.map_or_else(|| vocabulary::function(author, result), str::to_owned);
     let mut parameters: Vec<Parameter> = Vec::new();
     for ty in types {
@@ -50,7 +56,13 @@ fn open(author: &mut Author<'_>, name: Option<&str>, result: &Type, types: &[Typ
         variable.size = 1;
         author.variables.push(variable);
     }
-    Callable { name, class: None, parameters, result: result.clone(), raises: None }
+    Callable {
+        name,
+        class: None,
+        parameters,
+        result: result.clone(),
+        raises: None,
+    }
 }
 
 fn when(author: &mut Author<'_>, test: &str, result: &str) {
@@ -75,14 +87,27 @@ fn combine(author: &mut Author<'_>, result: &Type, step: &str, rest: &str) -> St
 
 /// `f(n)` by `f(n - 1)`, perhaps with `f(n - 2)` as well.
 fn countdown(author: &mut Author<'_>, name: Option<&str>) -> Callable {
-    let result = author.random.pick(&[Type::Int, Type::Int, Type::list(Type::Int), Type::Str]).clone();
+    let result = author
+        .random
+        .pick(&[Type::Int, Type::Int, Type::list(Type::Int), Type::Str])
+        .clone();
     let callable = open(author, name, &result, &[Type::Int], true);
     let n = callable.parameters[0].name.clone();
     author.indented(|author| {
         let two = author.random.chance(0.3) && result == Type::Int;
-        let limit = if two { "1" } else { author.random.word(&["0", "1"]) };
+        let limit = if two {
+            "1"
+        } else {
+            author.random.word(&["0", "1"])
+        };
         let base = match &result {
-            Type::Int => if two { n.clone() } else { author.random.between(0, 2).to_string() },
+            Type::Int => {
+                if two {
+                    n.clone()
+                } else {
+                    author.random.between(0, 2).to_string()
+                }
+            }
             Type::Str => "''".to_owned(),
             _ => "[]".to_owned(),
         };
@@ -95,7 +120,13 @@ fn countdown(author: &mut Author<'_>, name: Option<&str>) -> Callable {
                 let less = author.style.operator(author.random, &n, "-", "2");
                 format!("{}({less})", callable.name)
             }
-            Type::Int => if author.random.chance(0.6) { n.clone() } else { term(author, &Type::Int, 2).at(Rank::Unary) },
+            Type::Int => {
+                if author.random.chance(0.6) {
+                    n.clone()
+                } else {
+                    term(author, &Type::Int, 2).at(Rank::Unary)
+                }
+            }
             Type::Str => format!("str({n})"),
             _ => format!("[{}]", term(author, &Type::Int, 2).text),
         };
@@ -125,9 +156,16 @@ fn digits(author: &mut Author<'_>, name: Option<&str>) -> Callable {
 /// Two numbers, as Euclid has them.
 fn remainder(author: &mut Author<'_>, name: Option<&str>) -> Callable {
     let callable = open(author, name, &Type::Int, &[Type::Int, Type::Int], true);
-    let (a, b) = (callable.parameters[0].name.clone(), callable.parameters[1].name.clone());
+    let (a, b) = (
+        callable.parameters[0].name.clone(),
+        callable.parameters[1].name.clone(),
+    );
     author.indented(|author| {
-        let test = if author.random.chance(0.5) { format!("not {b}") } else { author.style.operator(author.random, &b, "==", "0") };
+        let test = if author.random.chance(0.5) {
+            format!("not {b}")
+        } else {
+            author.style.operator(author.random, &b, "==", "0")
+        };
         when(author, &test, &a);
         let rest = author.style.operator(author.random, &a, "%", &b);
         author.line(&format!("return {}({b}, {rest})", callable.name));
@@ -137,9 +175,15 @@ fn remainder(author: &mut Author<'_>, name: Option<&str>) -> Callable {
 
 /// Over a sequence: its first item and the rest.
 fn front(author: &mut Author<'_>, name: Option<&str>) -> Callable {
-    let source = author.random.pick(&[Type::list(Type::Int), Type::list(Type::Str), Type::Str]).clone();
+    let source = author
+        .random
+        .pick(&[Type::list(Type::Int), Type::list(Type::Str), Type::Str])
+        .clone();
     let item = source.item().unwrap_or(Type::Int);
-    let result = author.random.pick(&[Type::Int, Type::Str, source.clone(), source.clone()]).clone();
+    let result = author
+        .random
+        .pick(&[Type::Int, Type::Str, source.clone(), source.clone()])
+        .clone();
     let callable = open(author, name, &result, std::slice::from_ref(&source), false);
     let items = callable.parameters[0].name.clone();
     author.indented(|author| {
@@ -148,7 +192,13 @@ fn front(author: &mut Author<'_>, name: Option<&str>) -> Callable {
             Type::Str => "''".to_owned(),
             _ => "[]".to_owned(),
         };
-        let empty = if author.random.chance(0.6) { format!("not {items}") } else { author.style.operator(author.random, &format!("len({items})"), "==", "0") };
+        let empty = if author.random.chance(0.6) {
+            format!("not {items}")
+        } else {
+            author
+                .style
+                .operator(author.random, &format!("len({items})"), "==", "0")
+        };
         when(author, &empty, &base);
         let mut head = format!("{items}[0]");
         if author.random.chance(0.6) {
@@ -160,7 +210,13 @@ fn front(author: &mut Author<'_>, name: Option<&str>) -> Callable {
             head = name;
         }
         let rest = format!("{}({items}[1:])", callable.name);
-        let wrap = |text: String| if matches!(result, Type::List(_)) { format!("[{text}]") } else { text };
+        let wrap = |text: String| {
+            if matches!(result, Type::List(_)) {
+                format!("[{text}]")
+            } else {
+                text
+            }
+        };
         if author.random.chance(0.35) {
             // Some items do not count.
             let test = super::expression::condition(author, 2).text;
@@ -170,9 +226,17 @@ fn front(author: &mut Author<'_>, name: Option<&str>) -> Callable {
             Type::Int if author.random.chance(0.5) => "1".to_owned(),
             Type::Int | Type::Str => {
                 let same = item == result && author.random.chance(0.6);
-                if same { head.clone() } else { term(author, &result, 2).at(Rank::Product) }
+                if same {
+                    head.clone()
+                } else {
+                    term(author, &result, 2).at(Rank::Product)
+                }
             }
-            _ => wrap(if author.random.chance(0.6) { head.clone() } else { term(author, &item, 2).text }),
+            _ => wrap(if author.random.chance(0.6) {
+                head.clone()
+            } else {
+                term(author, &item, 2).text
+            }),
         };
         let line = combine(author, &result, &step, &rest);
         author.line(&format!("return {line}"));
@@ -182,13 +246,20 @@ fn front(author: &mut Author<'_>, name: Option<&str>) -> Callable {
 
 /// Over the halves of a list.
 fn halves(author: &mut Author<'_>, name: Option<&str>) -> Callable {
-    let source = author.random.pick(&[Type::list(Type::Int), Type::Str]).clone();
+    let source = author
+        .random
+        .pick(&[Type::list(Type::Int), Type::Str])
+        .clone();
     let callable = open(author, name, &source, std::slice::from_ref(&source), false);
     let items = callable.parameters[0].name.clone();
     author.indented(|author| {
-        let test = author.style.operator(author.random, &format!("len({items})"), "<=", "1");
+        let test = author
+            .style
+            .operator(author.random, &format!("len({items})"), "<=", "1");
         when(author, &test, &items);
-        let half = author.style.operator(author.random, &format!("len({items})"), "//", "2");
+        let half = author
+            .style
+            .operator(author.random, &format!("len({items})"), "//", "2");
         author.line(&format!("mid = {half}"));
         author.line(&format!("left = {}({items}[:mid])", callable.name));
         author.line(&format!("right = {}({items}[mid:])", callable.name));
@@ -199,10 +270,16 @@ fn halves(author: &mut Author<'_>, name: Option<&str>) -> Callable {
         }
         if author.random.chance(0.5) {
             let operator = author.random.word(&["<", ">", "<="]);
-            let test = author.style.operator(author.random, "left[0]", operator, "right[0]");
+            let test = author
+                .style
+                .operator(author.random, "left[0]", operator, "right[0]");
             when(author, &test, "left + right");
         }
-        let line = if author.random.chance(0.7) { "right + left".to_owned() } else { expression(author, &source, 2).text };
+        let line = if author.random.chance(0.7) {
+            "right + left".to_owned()
+        } else {
+            expression(author, &source, 2).text
+        };
         author.line(&format!("return {line}"));
     });
     callable

@@ -29,7 +29,10 @@ pub(super) struct Signature {
 
 /// Every signature of the table.
 pub(super) static SIGNATURES: LazyLock<Vec<Signature>> = LazyLock::new(|| {
-    include_str!("signatures.txt").lines().filter_map(read).collect()
+    include_str!("signatures.txt")
+        .lines()
+        .filter_map(read)
+        .collect()
 });
 
 fn read(line: &'static str) -> Option<Signature> {
@@ -44,11 +47,16 @@ fn read(line: &'static str) -> Option<Signature> {
         None => (None, callee),
     };
     // A result may hold blanks; flags are what follows the last bracket or the first word.
-    let split = tail.rfind(']').map_or_else(|| tail.find(' ').unwrap_or(tail.len()), |at| at + 1);
+    let split = tail
+        .rfind(']')
+        .map_or_else(|| tail.find(' ').unwrap_or(tail.len()), |at| at + 1);
     let mut signature = Signature {
         name: name.to_owned(),
         receiver,
-        arguments: split_arguments(arguments).into_iter().map(Type::parse).collect::<Option<_>>()?,
+        arguments: split_arguments(arguments)
+            .into_iter()
+            .map(Type::parse)
+            .collect::<Option<_>>()?,
         result: Type::parse(&tail[..split])?,
         nonempty: false,
         raises: None,
@@ -75,9 +83,14 @@ mod tests {
     #[test]
     fn every_line_is_read() {
         let lines = include_str!("signatures.txt").lines();
-        let written = lines.filter(|line| !line.is_empty() && !line.starts_with('#')).count();
+        let written = lines
+            .filter(|line| !line.is_empty() && !line.starts_with('#'))
+            .count();
         assert_eq!(SIGNATURES.len(), written);
         let remove = SIGNATURES.iter().find(|one| one.name == "remove").unwrap();
-        assert_eq!((remove.raises, remove.effect), (Some("ValueError"), Effect::Shrinks));
+        assert_eq!(
+            (remove.raises, remove.effect),
+            (Some("ValueError"), Effect::Shrinks)
+        );
     }
 }

@@ -25,10 +25,18 @@ pub(super) struct Style {
 
 impl Style {
     pub(super) fn draw(random: &mut Random, double_quotes: f64) -> Self {
-        let quote = if random.chance(double_quotes) { '"' } else { '\'' };
+        let quote = if random.chance(double_quotes) {
+            '"'
+        } else {
+            '\''
+        };
         let formatted = random.chance(0.6);
         let mut habit = |share: f64, most: f64| {
-            if !formatted && random.chance(share) { random.unit() * most } else { 0.0 }
+            if !formatted && random.chance(share) {
+                random.unit() * most
+            } else {
+                0.0
+            }
         };
         let (tight, tight_commas, mixed) = (habit(0.7, 1.0), habit(0.4, 0.8), habit(0.6, 0.5));
         let (parentheses, one_line) = (habit(0.3, 0.4), habit(0.4, 0.8));
@@ -38,7 +46,11 @@ impl Style {
             tight_commas,
             mixed,
             parentheses,
-            indent: if !formatted && random.chance(0.06) { "  " } else { "    " },
+            indent: if !formatted && random.chance(0.06) {
+                "  "
+            } else {
+                "    "
+            },
             one_line,
             annotated: random.chance(0.12),
             documented: random.chance(0.18),
@@ -49,7 +61,11 @@ impl Style {
     /// A string literal of `value`, quoted so that little has to be escaped.
     pub(super) fn string(&self, random: &mut Random, value: &str) -> String {
         let other = if self.quote == '"' { '\'' } else { '"' };
-        let mut quote = if random.chance(self.mixed) { other } else { self.quote };
+        let mut quote = if random.chance(self.mixed) {
+            other
+        } else {
+            self.quote
+        };
         if value.contains(quote) {
             quote = if quote == '"' { '\'' } else { '"' };
         }
@@ -72,10 +88,21 @@ impl Style {
     }
 
     /// An operator between its operands.
-    pub(super) fn operator(&self, random: &mut Random, left: &str, operator: &str, right: &str) -> String {
-        let word = operator.chars().all(|letter| letter.is_ascii_alphabetic() || letter == ' ');
+    pub(super) fn operator(
+        &self,
+        random: &mut Random,
+        left: &str,
+        operator: &str,
+        right: &str,
+    ) -> String {
+        let word = operator
+            .chars()
+            .all(|letter| letter.is_ascii_alphabetic() || letter == ' ');
         // Formatters hug `**` between plain operands.
-        let simple = |text: &str| text.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+        let simple = |text: &str| {
+            text.chars()
+                .all(|letter| letter.is_alphanumeric() || letter == '_')
+        };
         let hug = operator == "**" && simple(left) && simple(right) && random.chance(0.6);
         if !word && (hug || random.chance(self.tight)) {
             format!("{left}{operator}{right}")
@@ -89,7 +116,11 @@ impl Style {
         let mut text = String::new();
         for (index, item) in items.iter().enumerate() {
             if index > 0 {
-                text.push_str(if random.chance(self.tight_commas) { "," } else { ", " });
+                text.push_str(if random.chance(self.tight_commas) {
+                    ","
+                } else {
+                    ", "
+                });
             }
             text.push_str(item);
         }
@@ -105,7 +136,11 @@ mod tests {
     #[test]
     fn literals_avoid_escapes_where_they_can() {
         let mut random = Random::of(1, 1);
-        let style = Style { mixed: 0.0, quote: '\'', ..Style::draw(&mut random, 0.0) };
+        let style = Style {
+            mixed: 0.0,
+            quote: '\'',
+            ..Style::draw(&mut random, 0.0)
+        };
         assert_eq!(style.string(&mut random, "it's"), "\"it's\"");
         assert_eq!(style.string(&mut random, "a\n\\"), "'a\\n\\\\'");
         assert_eq!(style.string(&mut random, "'\""), "\"'\\\"\"");

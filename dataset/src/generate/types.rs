@@ -52,7 +52,10 @@ impl Type {
 
     /// Whether values can change in place.
     pub fn is_mutable(&self) -> bool {
-        matches!(self, Self::List(_) | Self::Set(_) | Self::Dict(..) | Self::Object(_))
+        matches!(
+            self,
+            Self::List(_) | Self::Set(_) | Self::Dict(..) | Self::Object(_)
+        )
     }
 
     /// Whether values can be keys.
@@ -76,7 +79,10 @@ impl Type {
 
     /// Whether `len` and truth speak about items.
     pub fn is_sized(&self) -> bool {
-        matches!(self, Self::Str | Self::List(_) | Self::Set(_) | Self::Dict(..))
+        matches!(
+            self,
+            Self::Str | Self::List(_) | Self::Set(_) | Self::Dict(..)
+        )
     }
 
     /// What a loop over a value yields.
@@ -107,7 +113,10 @@ impl Type {
             None => (text, None),
         };
         let arguments = match rest {
-            Some(rest) => split_arguments(rest).into_iter().map(Self::parse).collect::<Option<Vec<_>>>()?,
+            Some(rest) => split_arguments(rest)
+                .into_iter()
+                .map(Self::parse)
+                .collect::<Option<Vec<_>>>()?,
             None => Vec::new(),
         };
         let mut arguments = arguments.into_iter();
@@ -156,7 +165,10 @@ pub(super) struct Binding(Vec<(char, Type)>);
 
 impl Binding {
     pub(super) fn get(&self, letter: char) -> Option<&Type> {
-        self.0.iter().find(|(known, _)| *known == letter).map(|(_, bound)| bound)
+        self.0
+            .iter()
+            .find(|(known, _)| *known == letter)
+            .map(|(_, bound)| bound)
     }
 
     /// Binds the variables of `pattern` so that it equals `concrete`; false when it cannot.
@@ -170,7 +182,10 @@ impl Binding {
                     'H' | 'K' => concrete.is_hashable(),
                     'O' => concrete.is_ordered(),
                     'N' => matches!(concrete, Type::Int | Type::Float),
-                    _ => !matches!(concrete, Type::Nothing | Type::Optional(_) | Type::Object(_)),
+                    _ => !matches!(
+                        concrete,
+                        Type::Nothing | Type::Optional(_) | Type::Object(_)
+                    ),
                 };
                 if fits {
                     self.0.push((*letter, concrete.clone()));
@@ -194,13 +209,17 @@ impl Binding {
             Type::Any(letter) => self.get(*letter)?.clone(),
             Type::List(item) => Type::list(self.resolve(item)?),
             Type::Set(item) => Type::set(self.resolve(item).filter(Type::is_hashable)?),
-            Type::Dict(key, value) => {
-                Type::dict(self.resolve(key).filter(Type::is_hashable)?, self.resolve(value)?)
-            }
+            Type::Dict(key, value) => Type::dict(
+                self.resolve(key).filter(Type::is_hashable)?,
+                self.resolve(value)?,
+            ),
             Type::Optional(inner) => Type::Optional(Box::new(self.resolve(inner)?)),
-            Type::Tuple(items) => {
-                Type::Tuple(items.iter().map(|item| self.resolve(item)).collect::<Option<_>>()?)
-            }
+            Type::Tuple(items) => Type::Tuple(
+                items
+                    .iter()
+                    .map(|item| self.resolve(item))
+                    .collect::<Option<_>>()?,
+            ),
             other => other.clone(),
         })
     }
@@ -241,7 +260,13 @@ mod tests {
 
     #[test]
     fn types_are_read_as_they_are_written() {
-        for text in ["int", "list[str]", "dict[str, list[int]]", "tuple[str, int]", "set[H]"] {
+        for text in [
+            "int",
+            "list[str]",
+            "dict[str, list[int]]",
+            "tuple[str, int]",
+            "set[H]",
+        ] {
             assert_eq!(Type::parse(text).unwrap().to_string(), text);
         }
         assert_eq!(Type::parse("small"), Some(Type::Role("small".into())));

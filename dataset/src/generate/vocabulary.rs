@@ -8,7 +8,9 @@ use super::types::Type;
 
 static VOCABULARY: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
     let lines = include_str!("vocabulary.txt").lines();
-    let entries = lines.filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(": "));
+    let entries = lines
+        .filter(|line| !line.starts_with('#'))
+        .filter_map(|line| line.split_once(": "));
     entries
         .map(|(group, words)| {
             let words = if group == "sentence" {
@@ -44,13 +46,22 @@ fn short(wanted: &Type) -> &'static str {
 
 fn group(wanted: &Type) -> &'static [&'static str] {
     let exact = words(&wanted.to_string());
-    if exact == ["value"] { words(short(wanted)) } else { exact }
+    if exact == ["value"] {
+        words(short(wanted))
+    } else {
+        exact
+    }
 }
 
 /// A name that is not taken, built from `words`.
 fn free(author: &mut Author<'_>, words: &[&'static str]) -> String {
     for attempt in 0..12 {
-        let word = author.random.word(words).split(':').next().unwrap_or("value");
+        let word = author
+            .random
+            .word(words)
+            .split(':')
+            .next()
+            .unwrap_or("value");
         let word = if attempt < 6 && !author.random.chance(0.08) {
             word.to_owned()
         } else {
@@ -60,7 +71,13 @@ fn free(author: &mut Author<'_>, words: &[&'static str]) -> String {
             return word;
         }
     }
-    let word = author.random.word(words).split(':').next().unwrap_or("value").to_owned();
+    let word = author
+        .random
+        .word(words)
+        .split(':')
+        .next()
+        .unwrap_or("value")
+        .to_owned();
     let mut number = 2;
     while author.is_taken(&format!("{word}{number}")) {
         number += 1;
@@ -94,17 +111,27 @@ pub(super) fn index(author: &mut Author<'_>) -> String {
 /// A new name for an item of the container called `container`.
 pub(super) fn item(author: &mut Author<'_>, container: &str, wanted: &Type) -> String {
     let last = container.rsplit(['.', '_']).next().unwrap_or(container);
-    let singular = ["list[int]", "list[float]", "list[str]", "list[bool]", "list", "set", "dict"]
-        .iter()
-        .flat_map(|group| words(group))
-        .filter_map(|entry| entry.split_once(':'))
-        .find(|(plural, _)| *plural == last)
-        .map(|(_, singular)| singular);
+    let singular = [
+        "list[int]",
+        "list[float]",
+        "list[str]",
+        "list[bool]",
+        "list",
+        "set",
+        "dict",
+    ]
+    .iter()
+    .flat_map(|group| words(group))
+    .filter_map(|entry| entry.split_once(':'))
+    .find(|(plural, _)| *plural == last)
+    .map(|(_, singular)| singular);
     match singular {
         Some(singular) if !author.is_taken(singular) && author.random.chance(0.7) => {
             singular.to_owned()
         }
-        _ if *wanted == Type::Str && author.random.chance(0.5) => free(author, &["c", "ch", "char", "letter", "word", "part"]),
+        _ if *wanted == Type::Str && author.random.chance(0.5) => {
+            free(author, &["c", "ch", "char", "letter", "word", "part"])
+        }
         _ => free(author, words("element")),
     }
 }
@@ -139,8 +166,9 @@ pub(super) fn function(author: &mut Author<'_>, result: &Type) -> String {
 
 /// Words that mean something to Python.
 pub(super) const RESERVED: &[&str] = &[
-    "and", "as", "assert", "break", "class", "continue", "def", "del", "elif", "else", "except", "finally",
-    "for", "from", "global", "if", "import", "in", "is", "lambda", "not", "or", "pass", "raise", "return",
-    "try", "while", "with", "yield", "None", "True", "False", "sum", "min", "max", "len", "list", "set",
-    "dict", "str", "int", "main", "self", "map", "filter", "range", "all", "any", "next", "id", "type",
+    "and", "as", "assert", "break", "class", "continue", "def", "del", "elif", "else", "except",
+    "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "not", "or", "pass",
+    "raise", "return", "try", "while", "with", "yield", "None", "True", "False", "sum", "min",
+    "max", "len", "list", "set", "dict", "str", "int", "main", "self", "map", "filter", "range",
+    "all", "any", "next", "id", "type",
 ];

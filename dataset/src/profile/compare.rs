@@ -26,7 +26,8 @@ pub fn distances(real: &Profile, generated: &Profile) -> Vec<Distance> {
         let shared = |table: &Table, other: &Table| -> Table {
             let kept = table.iter().filter(|(value, _)| other.contains_key(*value));
             let total: f64 = kept.clone().map(|(_, share)| share).sum();
-            kept.map(|(value, share)| (value.clone(), share / total)).collect()
+            kept.map(|(value, share)| (value.clone(), share / total))
+                .collect()
         };
         let missing = left.iter().filter(|(value, _)| !right.contains_key(*value));
         Some(Distance {
@@ -42,7 +43,11 @@ pub fn distances(real: &Profile, generated: &Profile) -> Vec<Distance> {
 fn total_variation(left: &Table, right: &Table) -> f64 {
     let values: BTreeSet<&String> = left.keys().chain(right.keys()).collect();
     let share = |table: &Table, value: &String| table.get(value).copied().unwrap_or(0.0);
-    values.into_iter().map(|value| (share(left, value) - share(right, value)).abs()).sum::<f64>() / 2.0
+    values
+        .into_iter()
+        .map(|value| (share(left, value) - share(right, value)).abs())
+        .sum::<f64>()
+        / 2.0
 }
 
 /// Rows of a table that are printed: the rest is long and thin.
@@ -65,7 +70,11 @@ pub fn compare(real: &Profile, generated: &Profile) -> String {
             100.0 * distance.missing
         );
         let tables = [real.tables.get(&metric), generated.tables.get(&metric)];
-        let values: BTreeSet<&String> = tables.iter().flatten().flat_map(|table| table.keys()).collect();
+        let values: BTreeSet<&String> = tables
+            .iter()
+            .flatten()
+            .flat_map(|table| table.keys())
+            .collect();
         let share = |profile: &Profile, value: &String| profile.share(metric, value).unwrap_or(0.0);
         let mut rows: Vec<_> = values
             .into_iter()
@@ -73,7 +82,12 @@ pub fn compare(real: &Profile, generated: &Profile) -> String {
             .collect();
         rows.sort_by(|a, b| b.1.max(b.2).total_cmp(&a.1.max(a.2)).then(a.0.cmp(b.0)));
         for (value, left, right) in rows.iter().take(ROWS) {
-            let _ = writeln!(text, "  {value:<22} {:>6.1} {:>6.1}", 100.0 * left, 100.0 * right);
+            let _ = writeln!(
+                text,
+                "  {value:<22} {:>6.1} {:>6.1}",
+                100.0 * left,
+                100.0 * right
+            );
         }
     }
     text
@@ -85,8 +99,14 @@ mod tests {
     use crate::profile::{Metric, Profile};
 
     fn profile(shares: &[(&str, f64)]) -> Profile {
-        let table = shares.iter().map(|(value, share)| ((*value).to_owned(), *share)).collect();
-        Profile { tables: [(Metric::Statement, table)].into(), ..Profile::default() }
+        let table = shares
+            .iter()
+            .map(|(value, share)| ((*value).to_owned(), *share))
+            .collect();
+        Profile {
+            tables: [(Metric::Statement, table)].into(),
+            ..Profile::default()
+        }
     }
 
     #[test]

@@ -21,7 +21,11 @@ pub struct FitOptions {
 
 impl Default for FitOptions {
     fn default() -> Self {
-        Self { rounds: 12, programs: 3_000, seed: 0x5eed }
+        Self {
+            rounds: 12,
+            programs: 3_000,
+            seed: 0x5eed,
+        }
     }
 }
 
@@ -61,7 +65,12 @@ pub fn fit(
             if let (Some(real), Some(found)) =
                 (profile.tables.get(metric), generated.tables.get(metric))
             {
-                correct(fitted.weights.entry(*metric).or_default(), real, found, damping);
+                correct(
+                    fitted.weights.entry(*metric).or_default(),
+                    real,
+                    found,
+                    damping,
+                );
             }
         }
     }
@@ -69,8 +78,11 @@ pub fn fit(
 }
 
 fn correct(weights: &mut Table, real: &Table, found: &Table, damping: f64) {
-    let reachable: f64 =
-        real.iter().filter(|(value, _)| found.contains_key(*value)).map(|(_, share)| share).sum();
+    let reachable: f64 = real
+        .iter()
+        .filter(|(value, _)| found.contains_key(*value))
+        .map(|(_, share)| share)
+        .sum();
     for (value, share) in found {
         // A value that real code lacks is made rare, not impossible: the sample may be small.
         let wanted = real.get(value).copied().unwrap_or(1e-4) / reachable.max(1e-9);

@@ -35,7 +35,9 @@ impl Measurement {
     /// it only holds the call. A text with syntax errors counts as unparsed.
     pub fn add(&mut self, source: &str, selection: Selection) -> Result<(), Unparsed> {
         let mut parser = Parser::new();
-        parser.set_language(&tree_sitter_python::LANGUAGE.into()).map_err(|_| Unparsed)?;
+        parser
+            .set_language(&tree_sitter_python::LANGUAGE.into())
+            .map_err(|_| Unparsed)?;
         let tree = parser.parse(source, None).ok_or(Unparsed)?;
         if tree.root_node().has_error() {
             return Err(Unparsed);
@@ -53,8 +55,13 @@ impl Measurement {
     pub fn profile(&self, about: &str) -> Profile {
         let tables = self.counts.iter().map(|(metric, counts)| {
             let total = counts.values().sum::<u64>() as f64;
-            let shares = counts.iter().map(|(value, count)| (value.clone(), *count as f64 / total));
-            (*metric, shares.filter(|(_, share)| *share >= 1e-5).collect())
+            let shares = counts
+                .iter()
+                .map(|(value, count)| (value.clone(), *count as f64 / total));
+            (
+                *metric,
+                shares.filter(|(_, share)| *share >= 1e-5).collect(),
+            )
         });
         Profile {
             about: about.to_owned(),
@@ -79,11 +86,18 @@ impl Measurement {
     }
 
     fn count(&mut self, metric: Metric, value: &str) {
-        *self.counts.entry(metric).or_default().entry(value.to_owned()).or_default() += 1;
+        *self
+            .counts
+            .entry(metric)
+            .or_default()
+            .entry(value.to_owned())
+            .or_default() += 1;
     }
 
     fn function(&mut self, function: Node<'_>, source: &str) {
-        let Some(body) = function.child_by_field_name("body") else { return };
+        let Some(body) = function.child_by_field_name("body") else {
+            return;
+        };
         let parameters = function.child_by_field_name("parameters");
         let number = parameters.map_or(0, |parameters| {
             let mut cursor = parameters.walk();
@@ -106,20 +120,29 @@ impl Measurement {
         let (mut direct, mut nested) = (0, 0);
         let mut cursor = block.walk();
         for node in block.named_children(&mut cursor) {
-            let Some(kind) = kinds::statement(node) else { continue };
+            let Some(kind) = kinds::statement(node) else {
+                continue;
+            };
             direct += 1;
             self.count(Metric::Statement, kind);
             self.count(Metric::Depth, length_bucket(depth));
             nested += self.statement(node, source, depth);
         }
-        let metric = if depth == 1 { Metric::BodyLength } else { Metric::BlockLength };
+        let metric = if depth == 1 {
+            Metric::BodyLength
+        } else {
+            Metric::BlockLength
+        };
         self.count(metric, length_bucket(direct));
         direct + nested
     }
 
     fn statement(&mut self, node: Node<'_>, source: &str, depth: usize) -> usize {
         // Functions and classes within are counted by themselves.
-        if matches!(node.kind(), "function_definition" | "class_definition" | "decorated_definition") {
+        if matches!(
+            node.kind(),
+            "function_definition" | "class_definition" | "decorated_definition"
+        ) {
             return 0;
         }
         match node.kind() {
@@ -130,7 +153,10 @@ impl Measurement {
             "expression_statement" => self.assignment(node, source),
             _ => {}
         }
-        if matches!(node.kind(), "if_statement" | "while_statement" | "elif_clause") {
+        if matches!(
+            node.kind(),
+            "if_statement" | "while_statement" | "elif_clause"
+        ) {
             self.value_of(Metric::Condition, node.child_by_field_name("condition"));
         }
         self.parts(node, source, depth)
@@ -147,7 +173,8 @@ impl Measurement {
                     self.value_of(Metric::Condition, child.child_by_field_name("condition"));
                     nested += self.parts(child, source, depth);
                 }
-                "else_clause" | "except_clause" | "finally_clause" | "with_clause" | "with_item" | "case_clause" => {
+                "else_clause" | "except_clause" | "finally_clause" | "with_clause"
+                | "with_item" | "case_clause" => {
                     nested += self.parts(child, source, depth);
                 }
                 "assignment" | "augmented_assignment" => {
@@ -204,19 +231,30 @@ impl Measurement {
         let height = match node.kind() {
             "identifier" | "integer" | "float" => 0,
             "string" | "concatenated_string" if !kinds::is_formatted(node) => 0,
-            "lambda" => node.child_by_field_name("body").map_or(0, |body| self.expression(body, source)),
-            "attribute" => node.child_by_field_name("object").map_or(0, |one| self.expression(one, source)),
-            "keyword_argument" => node.child_by_field_name("value").map_or(0, |one| self.expression(one, source)),
+            "lambda" => node
+                .child_by_field_name("body")
+                .map_or(0, |body| self.expression(body, source)),
+            "attribute" => node
+                .child_by_field_name("object")
+                .map_or(0, |one| self.expression(one, source)),
+            "keyword_argument" => node
+                .child_by_field_name("value")
+                .map_or(0, |one| self.expression(one, source)),
             "call" => self.call(node, source),
             "for_in_clause" => {
                 self.iterable(node, source);
-                node.child_by_field_name("right").map_or(0, |one| self.expression(one, source))
+                node.child_by_field_name("right")
+                    .map_or(0, |one| self.expression(one, source))
             }
             "comment" | "format_specifier" | "type" => 0,
             _ => {
                 let mut cursor = node.walk();
                 let children: Vec<_> = node.named_children(&mut cursor).collect();
-                children.into_iter().map(|child| self.expression(child, source)).max().unwrap_or(0)
+                children
+                    .into_iter()
+                    .map(|child| self.expression(child, source))
+                    .max()
+                    .unwrap_or(0)
             }
         };
         height + usize::from(kind.is_some())
@@ -227,11 +265,15 @@ impl Measurement {
         let mut height = 0;
         match callee.map(|callee| (callee, callee.kind())) {
             Some((callee, "attribute")) => {
-                let method = callee.child_by_field_name("attribute").map_or("", |one| text(one, source));
+                let method = callee
+                    .child_by_field_name("attribute")
+                    .map_or("", |one| text(one, source));
                 if METHODS.contains(&method) {
                     self.count(Metric::Method, method);
                 }
-                height = callee.child_by_field_name("object").map_or(0, |one| self.expression(one, source));
+                height = callee
+                    .child_by_field_name("object")
+                    .map_or(0, |one| self.expression(one, source));
             }
             Some((callee, "identifier")) => {
                 let function = text(callee, source);
@@ -259,7 +301,9 @@ impl Measurement {
                 self.count(Metric::Quotes, quotes);
                 if !kinds::is_formatted(node) {
                     let mut cursor = node.walk();
-                    let contents = node.named_children(&mut cursor).filter(|one| one.kind() == "string_content");
+                    let contents = node
+                        .named_children(&mut cursor)
+                        .filter(|one| one.kind() == "string_content");
                     let length = contents.map(|one| text(one, source).chars().count()).sum();
                     self.count(Metric::StringLength, length_bucket(length));
                 }
@@ -270,7 +314,10 @@ impl Measurement {
             "integer" => self.count(Metric::Integer, integer(text(node, source))),
             "subscript" => {
                 let index = node.child_by_field_name("subscript");
-                self.count(Metric::Subscript, index.map_or("index", |index| slice(index, source)));
+                self.count(
+                    Metric::Subscript,
+                    index.map_or("index", |index| slice(index, source)),
+                );
             }
             "binary_operator" => self.operator(Metric::Operator, node, source),
             "comparison_operator" => {
@@ -292,7 +339,9 @@ impl Measurement {
     }
 
     fn assignment(&mut self, node: Node<'_>, source: &str) {
-        let Some(inner) = node.named_child(0) else { return };
+        let Some(inner) = node.named_child(0) else {
+            return;
+        };
         match inner.kind() {
             "augmented_assignment" => self.operator(Metric::Augmented, inner, source),
             "assignment" => {
@@ -310,8 +359,14 @@ impl Measurement {
 
     fn branches(&mut self, node: Node<'_>) {
         let mut cursor = node.walk();
-        let kinds: Vec<_> = node.named_children(&mut cursor).map(|child| child.kind()).collect();
-        let shape = match (kinds.contains(&"elif_clause"), kinds.contains(&"else_clause")) {
+        let kinds: Vec<_> = node
+            .named_children(&mut cursor)
+            .map(|child| child.kind())
+            .collect();
+        let shape = match (
+            kinds.contains(&"elif_clause"),
+            kinds.contains(&"else_clause"),
+        ) {
             (false, false) => "if",
             (false, true) => "if-else",
             (true, false) => "if-elif",
@@ -321,15 +376,23 @@ impl Measurement {
     }
 
     fn iterable(&mut self, node: Node<'_>, source: &str) {
-        let Some(right) = node.child_by_field_name("right") else { return };
-        let callee = right.child_by_field_name("function").filter(|_| right.kind() == "call");
+        let Some(right) = node.child_by_field_name("right") else {
+            return;
+        };
+        let callee = right
+            .child_by_field_name("function")
+            .filter(|_| right.kind() == "call");
         let value = match callee.map(|callee| (callee, callee.kind())) {
             Some((callee, "identifier")) => match text(callee, source) {
-                known @ ("range" | "enumerate" | "zip" | "sorted" | "reversed" | "list" | "map" | "set") => known,
+                known @ ("range" | "enumerate" | "zip" | "sorted" | "reversed" | "list" | "map"
+                | "set") => known,
                 _ => "call",
             },
             Some((callee, _)) => {
-                match callee.child_by_field_name("attribute").map_or("", |one| text(one, source)) {
+                match callee
+                    .child_by_field_name("attribute")
+                    .map_or("", |one| text(one, source))
+                {
                     known @ ("items" | "keys" | "values" | "split" | "splitlines") => known,
                     _ => "method",
                 }
@@ -341,14 +404,26 @@ impl Measurement {
 
     fn raised(&mut self, node: Node<'_>, source: &str) {
         let value = node.named_child(0).map_or("", |one| match one.kind() {
-            "call" => one.child_by_field_name("function").map_or("", |callee| text(callee, source)),
+            "call" => one
+                .child_by_field_name("function")
+                .map_or("", |callee| text(callee, source)),
             _ => text(one, source),
         });
         let value = match value {
             "" => "bare",
-            known @ ("ValueError" | "TypeError" | "KeyError" | "IndexError" | "RuntimeError" | "AssertionError"
-            | "AttributeError" | "NotImplementedError" | "OSError" | "StopIteration"
-            | "ZeroDivisionError" | "OverflowError" | "LookupError") => known,
+            known @ ("ValueError"
+            | "TypeError"
+            | "KeyError"
+            | "IndexError"
+            | "RuntimeError"
+            | "AssertionError"
+            | "AttributeError"
+            | "NotImplementedError"
+            | "OSError"
+            | "StopIteration"
+            | "ZeroDivisionError"
+            | "OverflowError"
+            | "LookupError") => known,
             _ => "other",
         };
         self.count(Metric::Raised, value);
@@ -369,7 +444,9 @@ fn text<'a>(node: Node<'_>, source: &'a str) -> &'a str {
 }
 
 fn name<'a>(function: Node<'_>, source: &'a str) -> &'a str {
-    function.child_by_field_name("name").map_or("", |name| text(name, source))
+    function
+        .child_by_field_name("name")
+        .map_or("", |name| text(name, source))
 }
 
 fn integer(literal: &str) -> &'static str {
@@ -396,7 +473,11 @@ fn slice(index: Node<'_>, source: &str) -> &'static str {
         };
     }
     let text: String = text(index, source).split_whitespace().collect();
-    match (text.starts_with(':'), text.ends_with(':'), text.matches(':').count()) {
+    match (
+        text.starts_with(':'),
+        text.ends_with(':'),
+        text.matches(':').count(),
+    ) {
         (_, _, 2..) => "::step",
         (true, true, _) => ":",
         (true, false, _) => ":stop",
@@ -434,13 +515,17 @@ fn self_contained(node: Node<'_>, source: &str) -> bool {
             let called = node.parent().is_some_and(|up| {
                 up.kind() == "call" && up.child_by_field_name("function") == Some(node)
             });
-            let method = node.child_by_field_name("attribute").map_or("", |one| text(one, source));
+            let method = node
+                .child_by_field_name("attribute")
+                .map_or("", |one| text(one, source));
             called && METHODS.contains(&method)
         }
         _ => true,
     };
     let mut cursor = node.walk();
-    fits && node.named_children(&mut cursor).all(|child| self_contained(child, source))
+    fits && node
+        .named_children(&mut cursor)
+        .all(|child| self_contained(child, source))
 }
 
 #[cfg(test)]
@@ -451,21 +536,39 @@ mod tests {
     fn shares(source: &str, selection: Selection, metric: Metric) -> Vec<(String, f64)> {
         let mut measurement = Measurement::default();
         measurement.add(source, selection).unwrap();
-        measurement.profile("").tables.remove(&metric).unwrap_or_default().into_iter().collect()
+        measurement
+            .profile("")
+            .tables
+            .remove(&metric)
+            .unwrap_or_default()
+            .into_iter()
+            .collect()
     }
 
     #[test]
     fn statements_are_counted_with_their_depth() {
-        let source = "def f(a):\n    'doc'\n    if a:\n        a += 1\n        return a\n    return 0\n";
+        let source =
+            "def f(a):\n    'doc'\n    if a:\n        a += 1\n        return a\n    return 0\n";
         let kinds = shares(source, Selection::All, Metric::Statement);
-        assert_eq!(kinds, [("augmented".into(), 0.25), ("if".into(), 0.25), ("return".into(), 0.5)]);
+        assert_eq!(
+            kinds,
+            [
+                ("augmented".into(), 0.25),
+                ("if".into(), 0.25),
+                ("return".into(), 0.5)
+            ]
+        );
         let depths = shares(source, Selection::All, Metric::Depth);
         assert_eq!(depths, [("1".into(), 0.5), ("2".into(), 0.5)]);
     }
 
     #[test]
     fn names_bound_and_names_of_attributes_are_no_expressions() {
-        let kinds = shares("def f(a):\n    b = a.lower()\n", Selection::All, Metric::Expression);
+        let kinds = shares(
+            "def f(a):\n    b = a.lower()\n",
+            Selection::All,
+            Metric::Expression,
+        );
         assert_eq!(kinds, [("method".into(), 0.5), ("name".into(), 0.5)]);
     }
 
@@ -481,6 +584,10 @@ mod tests {
 
     #[test]
     fn broken_source_is_said_to_be_broken() {
-        assert!(Measurement::default().add("def f(:\n", Selection::All).is_err());
+        assert!(
+            Measurement::default()
+                .add("def f(:\n", Selection::All)
+                .is_err()
+        );
     }
 }

@@ -61,7 +61,11 @@ impl Profile {
     /// Writes a profile; shares are rounded, so that files stay readable.
     pub fn to_toml(&self) -> Result<String, ProfileError> {
         let mut rounded = self.clone();
-        for table in rounded.tables.values_mut().chain(rounded.weights.values_mut()) {
+        for table in rounded
+            .tables
+            .values_mut()
+            .chain(rounded.weights.values_mut())
+        {
             for share in table.values_mut() {
                 *share = (*share * 1e6).round() / 1e6;
             }
@@ -76,6 +80,10 @@ impl Profile {
 
     /// The generator's correction for `value`.
     pub fn weight(&self, metric: Metric, value: &str) -> f64 {
-        self.weights.get(&metric).and_then(|table| table.get(value)).copied().unwrap_or(1.0)
+        self.weights
+            .get(&metric)
+            .and_then(|table| table.get(value))
+            .copied()
+            .unwrap_or(1.0)
     }
 }

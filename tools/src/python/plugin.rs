@@ -16,7 +16,13 @@ pub const PLUGIN: &str = "ndbg_pytest_plugin";
 const FILES: &[(&str, &str)] = embedded![
     "ndbg_candidate.py",
     "ndbg_config.py",
+    "ndbg_doctests.py",
     "ndbg_failure.py",
+    "ndbg_fuzz.py",
+    "ndbg_fuzz_guess.py",
+    "ndbg_fuzz_inputs.py",
+    "ndbg_fuzz_slice.py",
+    "ndbg_fuzz_trial.py",
     "ndbg_neutral.py",
     "ndbg_overlay.py",
     "ndbg_paths.py",

@@ -19,18 +19,26 @@ pub(super) fn argument(author: &mut Author<'_>, wanted: &Type, height: usize) ->
         "one" => number(1 + i64::from(author.random.chance(0.2))),
         "width" => number(author.random.between(2, 12)),
         "index" => number(i64::from(author.random.chance(0.3))),
-        "empty" => Code::atom(if author.style.quote == '"' { "\"\"" } else { "''" }),
+        "empty" => Code::atom(if author.style.quote == '"' {
+            "\"\""
+        } else {
+            "''"
+        }),
         "piece" => piece(author, height),
         "char" => {
             let value = content(author, 1);
             Code::atom(author.style.string(author.random, &value))
         }
         "sep" => {
-            let value = author.random.word(&[" ", ",", "-", ":", "_", "=", "/", ", ", ".", "\n", ";", "|"]);
+            let value = author
+                .random
+                .word(&[" ", ",", "-", ":", "_", "=", "/", ", ", ".", "\n", ";", "|"]);
             Code::atom(author.style.string(author.random, value))
         }
         "chars" => {
-            let value = author.random.word(&[" ", ".", "-", "0", "\n", ".,", "_-", "/", "abc", ".,!?", "aeiou"]);
+            let value = author.random.word(&[
+                " ", ".", "-", "0", "\n", ".,", "_-", "/", "abc", ".,!?", "aeiou",
+            ]);
             Code::atom(author.style.string(author.random, value))
         }
         "letter" => {
@@ -43,7 +51,15 @@ pub(super) fn argument(author: &mut Author<'_>, wanted: &Type, height: usize) ->
         }
         "sized" => sized(author, height)?,
         "strings" => strings(author, height),
-        "type" => Code::atom(author.random.word(&["int", "str", "list", "dict", "(int, float)", "(list, tuple)", "float"])),
+        "type" => Code::atom(author.random.word(&[
+            "int",
+            "str",
+            "list",
+            "dict",
+            "(int, float)",
+            "(list, tuple)",
+            "float",
+        ])),
         _ => return None,
     })
 }
@@ -92,7 +108,9 @@ fn strings(author: &mut Author<'_>, height: usize) -> Code {
         code.text = format!("map(str, {})", code.text);
         return code;
     }
-    let at = author.find(|one| one.ty == wanted || matches!(&one.ty, Type::Dict(key, _) if **key == Type::Str));
+    let at = author.find(|one| {
+        one.ty == wanted || matches!(&one.ty, Type::Dict(key, _) if **key == Type::Str)
+    });
     match at.filter(|_| author.random.chance(0.6)) {
         Some(at) => author.read(at),
         None => term(author, &wanted, height),

@@ -18,8 +18,10 @@ fn pick(
     metric: Metric,
     fits: impl Fn(&Signature) -> Option<Binding>,
 ) -> Option<(&'static Signature, Binding)> {
-    let candidates: Vec<(&'static Signature, Binding)> =
-        SIGNATURES.iter().filter_map(|one| fits(one).map(|binding| (one, binding))).collect();
+    let candidates: Vec<(&'static Signature, Binding)> = SIGNATURES
+        .iter()
+        .filter_map(|one| fits(one).map(|binding| (one, binding)))
+        .collect();
     let weights: Vec<f64> = candidates
         .iter()
         .map(|(one, _)| author.weight(metric, &one.name) * if one.rare { 0.05 } else { 1.0 })
@@ -30,7 +32,8 @@ fn pick(
 
 fn returns(signature: &Signature, wanted: &Type) -> Option<Binding> {
     let mut binding = Binding::default();
-    (signature.result != Type::Nothing && binding.unify(&signature.result, wanted)).then_some(binding)
+    (signature.result != Type::Nothing && binding.unify(&signature.result, wanted))
+        .then_some(binding)
 }
 
 fn has_receiver(author: &Author<'_>, signature: &Signature, binding: &Binding) -> bool {
@@ -38,7 +41,10 @@ fn has_receiver(author: &Author<'_>, signature: &Signature, binding: &Binding) -
         Some(Type::Role(_)) | None => true,
         Some(pattern) => {
             binding.resolve(pattern).is_some()
-                || author.variables.iter().any(|one| binding.clone().unify(pattern, &one.ty))
+                || author
+                    .variables
+                    .iter()
+                    .any(|one| binding.clone().unify(pattern, &one.ty))
         }
     }
 }
@@ -56,11 +62,16 @@ pub(super) fn method(author: &mut Author<'_>, wanted: &Type, height: usize) -> O
             .collect();
         let weights: Vec<f64> = known
             .iter()
-            .map(|(one, _)| author.weight(Metric::Method, &one.name) * if one.rare { 0.05 } else { 1.0 })
+            .map(|(one, _)| {
+                author.weight(Metric::Method, &one.name) * if one.rare { 0.05 } else { 1.0 }
+            })
             .collect();
         let at = author.random.weighted(&weights)?;
         let (signature, mut binding) = known.into_iter().nth(at)?;
-        if signature.raises.is_some_and(|error| !author.may_raise(error)) {
+        if signature
+            .raises
+            .is_some_and(|error| !author.may_raise(error))
+        {
             continue;
         }
         if let Some(code) = method_call(author, signature, &mut binding, height) {
@@ -85,13 +96,18 @@ fn method_call(
             let known = binding.clone();
             move |one: &Variable| known.clone().unify(pattern, &one.ty)
         };
-        let found = author.find(&fits).filter(|_| needs_variable || height < 3 || author.random.chance(0.75));
+        let found = author
+            .find(&fits)
+            .filter(|_| needs_variable || height < 3 || author.random.chance(0.75));
         if let Some(at) = found {
             let shrinks = signature.effect == Effect::Shrinks;
             if signature.effect != Effect::Nothing && !author.can_resize(at, shrinks) {
                 return None;
             }
-            if signature.nonempty && author.variables[at].least == 0 && !author.may_raise("IndexError") {
+            if signature.nonempty
+                && author.variables[at].least == 0
+                && !author.may_raise("IndexError")
+            {
                 return None;
             }
             let ty = author.variables[at].ty.clone();
@@ -102,7 +118,9 @@ fn method_call(
             }
             code
         } else {
-            let wanted = binding.resolve(pattern).filter(|_| !needs_variable && height >= 3)?;
+            let wanted = binding
+                .resolve(pattern)
+                .filter(|_| !needs_variable && height >= 3)?;
             let code = term(author, &wanted, height - 1);
             if code.is_literal() {
                 return None;
@@ -113,7 +131,11 @@ fn method_call(
     let arguments = arguments(author, &signature.arguments, binding, height)?;
     let texts: Vec<String> = arguments.iter().map(|one| one.text.clone()).collect();
     let commas = author.style.commas(author.random, &texts);
-    let mut code = Code::atom(format!("{}.{}({commas})", receiver.receiver(), signature.name));
+    let mut code = Code::atom(format!(
+        "{}.{}({commas})",
+        receiver.receiver(),
+        signature.name
+    ));
     result_facts(&mut code, signature, receiver.size);
     Some(code)
 }
@@ -126,7 +148,13 @@ fn arguments(
 ) -> Option<Vec<Code>> {
     patterns
         .iter()
-        .map(|pattern| argument(author, &binding.resolve(pattern)?, height.saturating_sub(1).max(1)))
+        .map(|pattern| {
+            argument(
+                author,
+                &binding.resolve(pattern)?,
+                height.saturating_sub(1).max(1),
+            )
+        })
         .collect()
 }
 
@@ -138,7 +166,10 @@ fn result_facts(code: &mut Code, signature: &Signature, source: u8) {
         }
         Type::Int => code.size = 4,
         _ => {
-            let grows = matches!(signature.name.as_str(), "join" | "replace" | "center" | "ljust" | "rjust" | "zfill");
+            let grows = matches!(
+                signature.name.as_str(),
+                "join" | "replace" | "center" | "ljust" | "rjust" | "zfill"
+            );
             code.size = source.saturating_add(u8::from(grows));
         }
     }
@@ -148,9 +179,16 @@ fn result_facts(code: &mut Code, signature: &Signature, source: u8) {
 pub(super) fn builtin(author: &mut Author<'_>, wanted: &Type, height: usize) -> Option<Code> {
     for _ in 0..TRIES {
         let (signature, mut binding) = pick(author, Metric::Builtin, |one| {
-            if one.receiver.is_some() { None } else { returns(one, wanted) }
+            if one.receiver.is_some() {
+                None
+            } else {
+                returns(one, wanted)
+            }
         })?;
-        if signature.raises.is_some_and(|error| !author.may_raise(error)) {
+        if signature
+            .raises
+            .is_some_and(|error| !author.may_raise(error))
+        {
             continue;
         }
         if let Some(code) = builtin_call(author, signature, &mut binding, height) {
@@ -182,7 +220,10 @@ fn builtin_call(
             _ => {
                 let known = binding.clone();
                 let at = author.find(|one| known.clone().unify(pattern, &one.ty))?;
-                if signature.nonempty && author.variables[at].least == 0 && !author.may_raise("ValueError") {
+                if signature.nonempty
+                    && author.variables[at].least == 0
+                    && !author.may_raise("ValueError")
+                {
                     return None;
                 }
                 let ty = author.variables[at].ty.clone();
@@ -195,7 +236,8 @@ fn builtin_call(
             return None;
         }
         // Nor `list(list(xs))`.
-        if signature.arguments.len() == 1 && code.text.starts_with(&format!("{}(", signature.name)) {
+        if signature.arguments.len() == 1 && code.text.starts_with(&format!("{}(", signature.name))
+        {
             return None;
         }
         size = size.max(code.size);
@@ -224,7 +266,9 @@ fn builtin_call(
             code.nonzero = code.nonnegative && arguments.iter().all(|one| one.nonzero);
             code.size = size;
         }
-        "list" | "sorted" | "dict" | "set" | "str" | "repr" => code.least = arguments[0].least.min(1),
+        "list" | "sorted" | "dict" | "set" | "str" | "repr" => {
+            code.least = arguments[0].least.min(1)
+        }
         "ord" => {
             code.nonnegative = true;
             code.size = 3;
@@ -235,17 +279,42 @@ fn builtin_call(
 }
 
 /// The keyword arguments that go with ordering.
-fn keywords(author: &mut Author<'_>, signature: &Signature, arguments: &[Code], texts: &mut Vec<String>) {
-    if arguments.len() != 1 || !matches!(signature.name.as_str(), "sorted" | "max" | "min" | "sort") {
+fn keywords(
+    author: &mut Author<'_>,
+    signature: &Signature,
+    arguments: &[Code],
+    texts: &mut Vec<String>,
+) {
+    if arguments.len() != 1 || !matches!(signature.name.as_str(), "sorted" | "max" | "min" | "sort")
+    {
         return;
     }
-    let Some(Type::List(item)) = author.variables.iter().find(|one| one.name == arguments[0].text).map(|one| one.ty.clone()) else {
+    let Some(Type::List(item)) = author
+        .variables
+        .iter()
+        .find(|one| one.name == arguments[0].text)
+        .map(|one| one.ty.clone())
+    else {
         return;
     };
     let key = match *item {
-        Type::Str => author.random.word(&["key=len", "key=str.lower", "key=lambda s: s[-1:]", "key=lambda w: (len(w), w)"]),
-        Type::Int => author.random.word(&["key=lambda x: -x", "key=lambda n: n % 10", "key=abs", "key=str"]),
-        Type::Tuple(_) => author.random.word(&["key=lambda pair: pair[1]", "key=lambda item: item[0]", "key=lambda p: (p[1], p[0])"]),
+        Type::Str => author.random.word(&[
+            "key=len",
+            "key=str.lower",
+            "key=lambda s: s[-1:]",
+            "key=lambda w: (len(w), w)",
+        ]),
+        Type::Int => author.random.word(&[
+            "key=lambda x: -x",
+            "key=lambda n: n % 10",
+            "key=abs",
+            "key=str",
+        ]),
+        Type::Tuple(_) => author.random.word(&[
+            "key=lambda pair: pair[1]",
+            "key=lambda item: item[0]",
+            "key=lambda p: (p[1], p[0])",
+        ]),
         Type::List(_) => "key=len",
         _ => return,
     };
@@ -268,12 +337,20 @@ pub(in crate::generate) fn call_helper(
     height: usize,
     fits: impl Fn(&Callable) -> bool,
 ) -> Option<Code> {
-    let candidates: Vec<Callable> = author.callables.iter().filter(|one| fits(one)).cloned().collect();
+    let candidates: Vec<Callable> = author
+        .callables
+        .iter()
+        .filter(|one| fits(one))
+        .cloned()
+        .collect();
     if candidates.is_empty() {
         return None;
     }
     let callable = author.random.pick(&candidates).clone();
-    if callable.raises.is_some_and(|error| !author.is_caught(error) && !author.random.chance(0.15)) {
+    if callable
+        .raises
+        .is_some_and(|error| !author.is_caught(error) && !author.random.chance(0.15))
+    {
         return None;
     }
     let callee = match callable.class {
@@ -307,7 +384,11 @@ pub(in crate::generate) fn call_helper(
             ty => expression(author, ty, inner),
         };
         // A parameter that the callee changes or hands on is no longer what it was.
-        if let Some(at) = author.variables.iter().position(|one| one.name == code.text) {
+        if let Some(at) = author
+            .variables
+            .iter()
+            .position(|one| one.name == code.text)
+        {
             if author.variables[at].ty.is_mutable() {
                 if !author.can_resize(at, true) {
                     return None;
@@ -316,7 +397,11 @@ pub(in crate::generate) fn call_helper(
             }
         }
         let keyword = parameter.default.is_some() && author.random.chance(0.4);
-        texts.push(if keyword { format!("{}={}", parameter.name, code.text) } else { code.text });
+        texts.push(if keyword {
+            format!("{}={}", parameter.name, code.text)
+        } else {
+            code.text
+        });
         if keyword {
             break;
         }
@@ -337,14 +422,21 @@ pub(in crate::generate) fn mutation(author: &mut Author<'_>, height: usize) -> O
             .map(|one| (one, Binding::default()))
             .filter(|(one, binding)| has_receiver(reach, one, binding))
             .collect();
-        let weights: Vec<f64> =
-            known.iter().map(|(one, _)| author.weight(Metric::Method, &one.name)).collect();
+        let weights: Vec<f64> = known
+            .iter()
+            .map(|(one, _)| author.weight(Metric::Method, &one.name))
+            .collect();
         let at = author.random.weighted(&weights)?;
         let (signature, mut binding) = known.into_iter().nth(at)?;
-        if signature.raises.is_some_and(|error| !author.may_raise(error)) {
+        if signature
+            .raises
+            .is_some_and(|error| !author.may_raise(error))
+        {
             continue;
         }
-        let Some(pattern) = &signature.receiver else { continue };
+        let Some(pattern) = &signature.receiver else {
+            continue;
+        };
         let found = author.find(|one| {
             // Emptying a parameter is rare; adding to what the function made is what it is for.
             let willing = one.own || signature.effect != Effect::Shrinks;
@@ -353,14 +445,18 @@ pub(in crate::generate) fn mutation(author: &mut Author<'_>, height: usize) -> O
         let Some(receiver) = found else { continue };
         let shrinks = signature.effect == Effect::Shrinks;
         if !author.can_resize(receiver, shrinks)
-            || (signature.nonempty && author.variables[receiver].least == 0 && !author.may_raise("IndexError"))
+            || (signature.nonempty
+                && author.variables[receiver].least == 0
+                && !author.may_raise("IndexError"))
         {
             continue;
         }
         let ty = author.variables[receiver].ty.clone();
         binding.unify(pattern, &ty);
         let name = author.variables[receiver].name.clone();
-        let Some(arguments) = arguments(author, &signature.arguments, &binding, height) else { continue };
+        let Some(arguments) = arguments(author, &signature.arguments, &binding, height) else {
+            continue;
+        };
         let grown = author.loops > 0 && signature.effect == Effect::Grows;
         let itself = arguments.iter().any(|one| one.text == name || one.size > 3);
         if itself && (grown || signature.name == "extend") {
@@ -373,7 +469,10 @@ pub(in crate::generate) fn mutation(author: &mut Author<'_>, height: usize) -> O
         }
         match signature.effect {
             Effect::Shrinks => author.weaken(receiver),
-            _ => author.variables[receiver].reads = author.variables[receiver].reads.saturating_sub(1),
+            _ => {
+                author.variables[receiver].reads =
+                    author.variables[receiver].reads.saturating_sub(1)
+            }
         }
         let commas = author.style.commas(author.random, &texts);
         return Some(format!("{name}.{}({commas})", signature.name));

@@ -19,7 +19,17 @@ fn test(author: &mut Author<'_>, height: usize) -> Code {
     let mut kinds: Vec<&str> = if height < 2 {
         vec!["name", "attribute", "comparison"]
     } else {
-        vec!["comparison", "name", "attribute", "not", "and-or", "method", "call", "operator", "subscript"]
+        vec![
+            "comparison",
+            "name",
+            "attribute",
+            "not",
+            "and-or",
+            "method",
+            "call",
+            "operator",
+            "subscript",
+        ]
     };
     while !kinds.is_empty() {
         let kind = author.choose(Metric::Condition, &kinds);
@@ -32,7 +42,9 @@ fn test(author: &mut Author<'_>, height: usize) -> Code {
             "and-or" => Some(and_or(author, height)),
             "method" => attempt(author, &Type::Bool, height, Way::Method),
             "call" => {
-                let way = *author.random.pick(&[Way::Builtin, Way::Helper, Way::Generator]);
+                let way = *author
+                    .random
+                    .pick(&[Way::Builtin, Way::Helper, Way::Generator]);
                 attempt(author, &Type::Bool, height, way)
             }
             "operator" => {
@@ -40,7 +52,9 @@ fn test(author: &mut Author<'_>, height: usize) -> Code {
                 let divisor = number(*author.random.pick(&[2, 2, 3, 5, 10]));
                 let left = left.at(Rank::Product);
                 Some(Code::new(
-                    author.style.operator(author.random, &left, "%", &divisor.text),
+                    author
+                        .style
+                        .operator(author.random, &left, "%", &divisor.text),
                     Rank::Product,
                 ))
             }
@@ -56,19 +70,27 @@ fn test(author: &mut Author<'_>, height: usize) -> Code {
 /// A variable whose truth says something.
 fn truthy(author: &mut Author<'_>, attribute: bool) -> Option<Code> {
     let at = author.find(|one| {
-        one.is_attribute() == attribute && (one.ty == Type::Bool || one.ty == Type::Int || one.ty.is_sized())
+        one.is_attribute() == attribute
+            && (one.ty == Type::Bool || one.ty == Type::Int || one.ty.is_sized())
     })?;
     Some(author.read(at))
 }
 
 pub(super) fn not(author: &mut Author<'_>, height: usize) -> Code {
-    let inner = if height >= 3 { test(author, height - 1) } else { test(author, 1) };
+    let inner = if height >= 3 {
+        test(author, height - 1)
+    } else {
+        test(author, 1)
+    };
     Code::new(format!("not {}", inner.at(Rank::Not)), Rank::Not)
 }
 
 pub(super) fn and_or(author: &mut Author<'_>, height: usize) -> Code {
-    let (operator, rank) =
-        if author.random.chance(0.6) { ("and", Rank::And) } else { ("or", Rank::Or) };
+    let (operator, rank) = if author.random.chance(0.6) {
+        ("and", Rank::And)
+    } else {
+        ("or", Rank::Or)
+    };
     let inner = height.saturating_sub(1).max(1);
     let left = test(author, inner);
     let mut right = test(author, inner);
@@ -78,13 +100,18 @@ pub(super) fn and_or(author: &mut Author<'_>, height: usize) -> Code {
         }
         right = test(author, inner);
     }
-    Code::new(format!("{} {operator} {}", left.at(rank), right.at(rank)), rank)
+    Code::new(
+        format!("{} {operator} {}", left.at(rank), right.at(rank)),
+        rank,
+    )
 }
 
 /// A comparison.
 pub(super) fn comparison(author: &mut Author<'_>, height: usize) -> Option<Code> {
     let inner = height.saturating_sub(1).max(1);
-    let mut operators = vec!["==", "!=", "<", ">", "<=", ">=", "in", "not in", "is", "is not"];
+    let mut operators = vec![
+        "==", "!=", "<", ">", "<=", ">=", "in", "not in", "is", "is not",
+    ];
     while !operators.is_empty() {
         let operator = author.choose(Metric::Comparison, &operators);
         operators.retain(|other| *other != operator);
@@ -105,7 +132,10 @@ pub(super) fn comparison(author: &mut Author<'_>, height: usize) -> Option<Code>
 /// Whether an argument was left out, as far as the reader knows.
 fn identity(author: &mut Author<'_>, operator: &str) -> Option<Code> {
     let at = author.find(|one| !one.own && !one.is_attribute() && one.reads < 3)?;
-    Some(Code::new(format!("{} {operator} None", author.read(at).text), Rank::Comparison))
+    Some(Code::new(
+        format!("{} {operator} None", author.read(at).text),
+        Rank::Comparison,
+    ))
 }
 
 fn ordering(author: &mut Author<'_>, operator: &str, height: usize) -> Option<Code> {
@@ -122,7 +152,11 @@ fn ordering(author: &mut Author<'_>, operator: &str, height: usize) -> Option<Co
         _ if equality && height >= 2 && author.random.chance(0.1) => ty,
         _ => Type::Int,
     };
-    let left = if height <= 1 && wanted != Type::Int { author.read(at) } else { term(author, &wanted, height) };
+    let left = if height <= 1 && wanted != Type::Int {
+        author.read(at)
+    } else {
+        term(author, &wanted, height)
+    };
     let mut right = match wanted {
         Type::Int if author.random.chance(0.55) => literal(author, &Type::Int),
         Type::Str if author.random.chance(0.6) => {
@@ -135,15 +169,25 @@ fn ordering(author: &mut Author<'_>, operator: &str, height: usize) -> Option<Co
     if right.text == left.text {
         right = literal(author, &wanted);
     }
-    let constant = left.text.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '\'' | '"' | '['));
+    let constant = left
+        .text
+        .starts_with(|first: char| first.is_ascii_digit() || matches!(first, '\'' | '"' | '['));
     if constant && left.rank == Rank::Atom {
         return None;
     }
     let (left, right) = (left.at(Rank::BitOr), right.at(Rank::BitOr));
     if wanted == Type::Int && matches!(operator, "<" | "<=") && author.random.chance(0.04) {
-        return Some(Code::new(format!("0 {operator} {left} {operator} {right}"), Rank::Comparison));
+        return Some(Code::new(
+            format!("0 {operator} {left} {operator} {right}"),
+            Rank::Comparison,
+        ));
     }
-    Some(Code::new(author.style.operator(author.random, &left, operator, &right), Rank::Comparison))
+    Some(Code::new(
+        author
+            .style
+            .operator(author.random, &left, operator, &right),
+        Rank::Comparison,
+    ))
 }
 
 fn membership(author: &mut Author<'_>, operator: &str, height: usize) -> Option<Code> {
@@ -155,16 +199,29 @@ fn membership(author: &mut Author<'_>, operator: &str, height: usize) -> Option<
             (item, container)
         }
         None => {
-            let text = author.random.word(&["aeiou", "0123456789", "abc", " \n", "+-*/", ".,;"]);
-            (Type::Str, Code::atom(author.style.string(author.random, text)))
+            let text = author
+                .random
+                .word(&["aeiou", "0123456789", "abc", " \n", "+-*/", ".,;"]);
+            (
+                Type::Str,
+                Code::atom(author.style.string(author.random, text)),
+            )
         }
     };
-    let mut left = if author.random.chance(0.8) { term(author, &item, height) } else { expression(author, &item, 1) };
+    let mut left = if author.random.chance(0.8) {
+        term(author, &item, height)
+    } else {
+        expression(author, &item, 1)
+    };
     if left.text == container.text || (item.depth() > 0 && left.text.len() > 30) {
         left = literal(author, &item);
     }
     Some(Code::new(
-        format!("{} {operator} {}", left.at(Rank::BitOr), container.at(Rank::BitOr)),
+        format!(
+            "{} {operator} {}",
+            left.at(Rank::BitOr),
+            container.at(Rank::BitOr)
+        ),
         Rank::Comparison,
     ))
 }
@@ -178,12 +235,18 @@ pub(in crate::generate) fn contradiction(author: &mut Author<'_>) -> Option<(Cod
     let number = author.variables[at].ty == Type::Int;
     let name = author.read(at).text;
     let code = if number {
-        Code::new(author.style.operator(author.random, &name, "<", "0"), Rank::Comparison)
+        Code::new(
+            author.style.operator(author.random, &name, "<", "0"),
+            Rank::Comparison,
+        )
     } else if author.random.chance(0.7) {
         Code::new(format!("not {name}"), Rank::Not)
     } else {
         let length = format!("len({name})");
-        Code::new(author.style.operator(author.random, &length, "==", "0"), Rank::Comparison)
+        Code::new(
+            author.style.operator(author.random, &length, "==", "0"),
+            Rank::Comparison,
+        )
     };
     Some((code, at))
 }

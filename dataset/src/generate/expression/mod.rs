@@ -62,7 +62,9 @@ fn write(author: &mut Author<'_>, wanted: &Type, height: usize, literals: bool) 
             .iter()
             .map(|(_, kind, factor)| factor * author.weight(Metric::Expression, kind))
             .collect();
-        let Some(at) = author.random.weighted(&weights) else { break };
+        let Some(at) = author.random.weighted(&weights) else {
+            break;
+        };
         let (way, _, _) = ways.swap_remove(at);
         if let Some(code) = attempt(author, wanted, height, way) {
             return code;
@@ -88,12 +90,20 @@ fn literal_kind(wanted: &Type) -> &'static str {
     }
 }
 
-fn ways(author: &Author<'_>, wanted: &Type, height: usize, literals: bool) -> Vec<(Way, &'static str, f64)> {
+fn ways(
+    author: &Author<'_>,
+    wanted: &Type,
+    height: usize,
+    literals: bool,
+) -> Vec<(Way, &'static str, f64)> {
     let mut ways = Vec::with_capacity(16);
     // A tree that may be high should not end at once.
     let leaf = if height >= 3 { 0.3 } else { 1.0 };
     let named = |attribute: bool| {
-        author.variables.iter().any(|one| one.ty == *wanted && one.is_attribute() == attribute)
+        author
+            .variables
+            .iter()
+            .any(|one| one.ty == *wanted && one.is_attribute() == attribute)
     };
     if named(false) {
         ways.push((Way::Name, "name", leaf));
@@ -160,7 +170,8 @@ fn attempt(author: &mut Author<'_>, wanted: &Type, height: usize, way: Way) -> O
         Way::Unary => {
             let inner = term(author, wanted, height - 1);
             // A literal would only be a negative number, and `--x` is nothing people write.
-            let plain = inner.rank >= Rank::Power && !inner.text.starts_with(|c: char| c.is_ascii_digit());
+            let plain =
+                inner.rank >= Rank::Power && !inner.text.starts_with(|c: char| c.is_ascii_digit());
             let mut code = Code::new(format!("-{}", inner.at(Rank::Power)), Rank::Unary);
             code.size = inner.size;
             code.nonzero = inner.nonzero;
@@ -189,7 +200,13 @@ fn display(author: &mut Author<'_>, wanted: &Type, height: usize) -> Code {
     };
     let items: Vec<String> = parts
         .iter()
-        .map(|item| if height >= 2 { expression(author, item, height - 1).text } else { literal(author, item).text })
+        .map(|item| {
+            if height >= 2 {
+                expression(author, item, height - 1).text
+            } else {
+                literal(author, item).text
+            }
+        })
         .collect();
     let commas = author.style.commas(author.random, &items);
     let mut code = match wanted {
@@ -208,7 +225,12 @@ fn conditional(author: &mut Author<'_>, wanted: &Type, height: usize) -> Code {
     if no.text == yes.text {
         no = literal(author, wanted);
     }
-    let text = format!("{} if {} else {}", yes.at(Rank::Or), test.at(Rank::Or), no.at(Rank::Conditional));
+    let text = format!(
+        "{} if {} else {}",
+        yes.at(Rank::Or),
+        test.at(Rank::Or),
+        no.at(Rank::Conditional)
+    );
     let mut code = Code::new(text, Rank::Conditional);
     code.size = yes.size.max(no.size);
     code.nonnegative = yes.nonnegative && no.nonnegative;

@@ -45,9 +45,18 @@ fn join(author: &mut Author<'_>, left: &Code, operator: &str, right: &Code, rank
         Rank::BitOr => Rank::BitXor,
         _ => Rank::Atom,
     };
-    let left_rank = if rank == Rank::Power { Rank::Atom } else { rank };
+    let left_rank = if rank == Rank::Power {
+        Rank::Atom
+    } else {
+        rank
+    };
     let (left, right) = (left.at(left_rank), right.at(above));
-    Code::new(author.style.operator(author.random, &left, operator, &right), rank)
+    Code::new(
+        author
+            .style
+            .operator(author.random, &left, operator, &right),
+        rank,
+    )
 }
 
 /// A right operand for an operation of the type: often a small literal.
@@ -92,7 +101,14 @@ fn integers(author: &mut Author<'_>, height: usize) -> Option<Code> {
         "*" => {
             let right = operand(author, &Type::Int, height - 1);
             let fits = right.size.saturating_add(left.size) <= LARGEST;
-            (if fits { right } else { number(author.random.between(2, 9)) }, Rank::Product)
+            (
+                if fits {
+                    right
+                } else {
+                    number(author.random.between(2, 9))
+                },
+                Rank::Product,
+            )
         }
         "//" | "%" => (divisor(author), Rank::Product),
         "**" if left.size <= 3 => (number(author.random.between(2, 3)), Rank::Power),
@@ -108,10 +124,21 @@ fn integers(author: &mut Author<'_>, height: usize) -> Option<Code> {
         _ => {
             let right = operand(author, &Type::Int, height - 1);
             let same = right.text == left.text;
-            (if same { number(author.random.between(1, 2)) } else { right }, Rank::Sum)
+            (
+                if same {
+                    number(author.random.between(1, 2))
+                } else {
+                    right
+                },
+                Rank::Sum,
+            )
         }
     };
-    let operator = if operator == "**" && rank != Rank::Power { "+" } else { operator };
+    let operator = if operator == "**" && rank != Rank::Power {
+        "+"
+    } else {
+        operator
+    };
     let mut code = join(author, &left, operator, &right, rank);
     code.nonnegative = left.nonnegative && right.nonnegative && operator != "-";
     code.size = match operator {
@@ -138,18 +165,30 @@ fn variable_term(author: &mut Author<'_>, wanted: &Type, height: usize) -> Optio
 fn floats(author: &mut Author<'_>, height: usize) -> Option<Code> {
     let operator = author.choose(Metric::Operator, &["+", "-", "*", "/"]);
     if operator == "/" {
-        let ty = if author.random.chance(0.6) { Type::Int } else { Type::Float };
+        let ty = if author.random.chance(0.6) {
+            Type::Int
+        } else {
+            Type::Float
+        };
         let left = variable_term(author, &ty, height - 1)?;
         let right = divisor(author);
         return Some(join(author, &left, "/", &right, Rank::Product));
     }
     let left = variable_term(author, &Type::Float, height - 1)?;
-    let ty = if author.random.chance(0.4) { Type::Int } else { Type::Float };
+    let ty = if author.random.chance(0.4) {
+        Type::Int
+    } else {
+        Type::Float
+    };
     let right = operand(author, &ty, height - 1);
     if operator == "*" && left.size.saturating_add(right.size) > LARGEST {
         return None;
     }
-    let rank = if operator == "*" { Rank::Product } else { Rank::Sum };
+    let rank = if operator == "*" {
+        Rank::Product
+    } else {
+        Rank::Sum
+    };
     let mut code = join(author, &left, operator, &right, rank);
     code.size = match operator {
         "*" => left.size + right.size,
@@ -163,7 +202,9 @@ fn strings(author: &mut Author<'_>, height: usize) -> Option<Code> {
         "%" => Some(super::text::percent(author, height)),
         "*" => {
             let left = if author.random.chance(0.5) {
-                let value = author.random.word(&["-", "*", " ", "=", "ab", "x", "0", "#"]);
+                let value = author
+                    .random
+                    .word(&["-", "*", " ", "=", "ab", "x", "0", "#"]);
                 Code::atom(author.style.string(author.random, value))
             } else {
                 term(author, &Type::Str, height - 1)

@@ -14,7 +14,17 @@ pub(super) fn subscript(author: &mut Author<'_>, wanted: &Type, height: usize) -
     let kind = author.choose(
         Metric::Subscript,
         if sliceable {
-            &["literal", "negative", "name", "index", ":", ":stop", "start:", "start:stop", "::step"]
+            &[
+                "literal",
+                "negative",
+                "name",
+                "index",
+                ":",
+                ":stop",
+                "start:",
+                "start:stop",
+                "::step",
+            ]
         } else {
             &["literal", "negative", "name", "index"]
         },
@@ -37,7 +47,9 @@ pub(super) fn subscript(author: &mut Author<'_>, wanted: &Type, height: usize) -
     })?;
     match author.variables[at].ty.clone() {
         Type::Tuple(items) => {
-            let places: Vec<usize> = (0..items.len()).filter(|place| items[*place] == *wanted).collect();
+            let places: Vec<usize> = (0..items.len())
+                .filter(|place| items[*place] == *wanted)
+                .collect();
             let place = *author.random.pick(&places);
             let code = author.read(at);
             Some(Code::atom(format!("{}[{place}]", code.text)))
@@ -55,7 +67,9 @@ pub(super) fn subscript(author: &mut Author<'_>, wanted: &Type, height: usize) -
 }
 
 fn known_key(author: &mut Author<'_>, at: usize, wanted: &Type) -> Option<Code> {
-    let Role::KeyOf(owner) = author.variables[at].role.clone() else { return None };
+    let Role::KeyOf(owner) = author.variables[at].role.clone() else {
+        return None;
+    };
     let owner = author.variables.iter().position(|one| one.name == owner)?;
     if !matches!(&author.variables[owner].ty, Type::Dict(_, value) if **value == *wanted) {
         return None;
@@ -75,7 +89,11 @@ fn index(author: &mut Author<'_>, at: usize, kind: &str, height: usize) -> Optio
         "literal" => {
             if least > 0 {
                 // The first item mostly, others when they are there.
-                if author.random.chance(0.75) { "0".to_owned() } else { author.random.below(least.min(4)).to_string() }
+                if author.random.chance(0.75) {
+                    "0".to_owned()
+                } else {
+                    author.random.below(least.min(4)).to_string()
+                }
             } else if author.may_raise("IndexError") {
                 author.random.below(3).to_string()
             } else {
@@ -83,7 +101,11 @@ fn index(author: &mut Author<'_>, at: usize, kind: &str, height: usize) -> Optio
             }
         }
         "negative" if least > 0 || author.may_raise("IndexError") => {
-            if least > 1 && author.random.chance(0.3) { "-2".to_owned() } else { "-1".to_owned() }
+            if least > 1 && author.random.chance(0.3) {
+                "-2".to_owned()
+            } else {
+                "-1".to_owned()
+            }
         }
         "name" => author.read(own?).text,
         "index" => match own {
@@ -126,7 +148,14 @@ fn slice(author: &mut Author<'_>, wanted: &Type, kind: &str, height: usize) -> O
         None => return None,
     };
     let bound = |author: &mut Author<'_>, early: bool| match author.random.below(10) {
-        0..=4 => number(if early { author.random.between(1, 2) } else { author.random.between(1, 5) }).text,
+        0..=4 => {
+            number(if early {
+                author.random.between(1, 2)
+            } else {
+                author.random.between(1, 5)
+            })
+            .text
+        }
         5..=6 => format!("-{}", author.random.between(1, 2)),
         7..=8 => {
             let at = author.find(|one| one.ty == Type::Int && one.size <= 2);
@@ -146,10 +175,17 @@ fn slice(author: &mut Author<'_>, wanted: &Type, kind: &str, height: usize) -> O
         ":stop" => format!(":{}", bound(author, false)),
         "start:" => format!("{}:", bound(author, true)),
         "start:stop" => format!("{}:{}", bound(author, true), bound(author, false)),
-        _ => author.random.word(&["::-1", "::-1", "::2", "1::2", "::3"]).to_owned(),
+        _ => author
+            .random
+            .word(&["::-1", "::-1", "::2", "1::2", "::3"])
+            .to_owned(),
     };
     let mut code = Code::atom(format!("{}[{inside}]", source.receiver()));
     code.size = source.size;
-    code.least = if matches!(inside.as_str(), ":" | "::-1" | "::2" | "::3") { source.least.min(1) } else { 0 };
+    code.least = if matches!(inside.as_str(), ":" | "::-1" | "::2" | "::3") {
+        source.least.min(1)
+    } else {
+        0
+    };
     Some(code)
 }

@@ -16,7 +16,9 @@ fn shown(author: &mut Author<'_>) -> Option<Type> {
 }
 
 fn separator(author: &mut Author<'_>) -> &'static str {
-    author.random.word(&[" ", ": ", "-", "=", ", ", "_", " / ", ":", "", " -> "])
+    author
+        .random
+        .word(&[" ", ": ", "-", "=", ", ", "_", " / ", ":", "", " -> "])
 }
 
 /// An f-string.
@@ -41,7 +43,11 @@ pub(super) fn formatted(author: &mut Author<'_>, height: usize) -> Code {
             _ if awkward => "0".to_owned(),
             _ => code.at(Rank::Or),
         };
-        let known = author.variables.iter().find(|one| one.name == inside).map(|one| one.ty.clone());
+        let known = author
+            .variables
+            .iter()
+            .find(|one| one.name == inside)
+            .map(|one| one.ty.clone());
         let format = match known {
             Some(Type::Int) => author.random.word(&["", "", "", ":03d", ":d", ":>4", ":,"]),
             Some(Type::Float) => author.random.word(&["", ":.2f", ":.1f", ":.2f"]),
@@ -82,17 +88,26 @@ pub(super) fn percent(author: &mut Author<'_>, height: usize) -> Code {
     }
     let quoted = author.style.string(author.random, &template);
     let alone = values.len() == 1 && !values[0].1;
-    let texts: Vec<String> = values.iter().map(|(code, _)| code.at(Rank::Conditional)).collect();
+    let texts: Vec<String> = values
+        .iter()
+        .map(|(code, _)| code.at(Rank::Conditional))
+        .collect();
     let commas = author.style.commas(author.random, &texts);
     let mut code = if method {
         Code::atom(format!("{quoted}.format({commas})"))
     } else if alone {
         let right = values[0].0.at(Rank::Unary);
-        Code::new(author.style.operator(author.random, &quoted, "%", &right), Rank::Product)
+        Code::new(
+            author.style.operator(author.random, &quoted, "%", &right),
+            Rank::Product,
+        )
     } else {
         let comma = if values.len() == 1 { "," } else { "" };
         let right = format!("({commas}{comma})");
-        Code::new(author.style.operator(author.random, &quoted, "%", &right), Rank::Product)
+        Code::new(
+            author.style.operator(author.random, &quoted, "%", &right),
+            Rank::Product,
+        )
     };
     code.size = 3;
     code

@@ -12,7 +12,8 @@ use crate::profile::Metric;
 /// A type that a new variable may have: mostly one that is at hand.
 pub(in crate::generate) fn likely_type(author: &mut Author<'_>) -> Type {
     if author.random.chance(0.5) {
-        if let Some(at) = author.find(|one| !matches!(one.ty, Type::Object(_) | Type::Optional(_))) {
+        if let Some(at) = author.find(|one| !matches!(one.ty, Type::Object(_) | Type::Optional(_)))
+        {
             let ty = author.variables[at].ty.clone();
             let item = ty.item().filter(|_| author.random.chance(0.4));
             return item.unwrap_or(ty);
@@ -87,7 +88,12 @@ fn annotation(author: &mut Author<'_>, ty: &Type) -> String {
 /// Makes an instance of one of the program's classes.
 pub(in crate::generate) fn instance(author: &mut Author<'_>) -> Option<()> {
     let classes = author.classes.len();
-    if classes == 0 || author.variables.iter().any(|one| one.name.starts_with("self.")) {
+    if classes == 0
+        || author
+            .variables
+            .iter()
+            .any(|one| one.name.starts_with("self."))
+    {
         return None;
     }
     let at = author.random.below(classes);
@@ -146,7 +152,11 @@ fn reassign(author: &mut Author<'_>, attribute: bool) -> Option<()> {
 
 /// Puts down what is known about a variable after an assignment.
 fn settle(author: &mut Author<'_>, name: &str, code: &Code) {
-    let source = author.variables.iter().find(|one| one.name == code.text).map(|one| one.group);
+    let source = author
+        .variables
+        .iter()
+        .find(|one| one.name == code.text)
+        .map(|one| one.group);
     let group = source.unwrap_or_else(|| author.group());
     let in_loop = author.loops > 0;
     for variable in &mut author.variables {
@@ -157,7 +167,11 @@ fn settle(author: &mut Author<'_>, name: &str, code: &Code) {
             variable.role = Role::Plain;
             variable.reads = 0;
             variable.group = group;
-            variable.size = if in_loop { variable.size.max(code.size) } else { code.size };
+            variable.size = if in_loop {
+                variable.size.max(code.size)
+            } else {
+                code.size
+            };
             variable.nonnegative = code.nonnegative && !in_loop;
             variable.nonzero = code.nonzero && !in_loop;
             variable.least = if in_loop { 0 } else { code.least };
@@ -171,7 +185,11 @@ pub(super) fn augment(author: &mut Author<'_>) -> Option<()> {
         return Some(());
     }
     let at = author.find(|one| {
-        assignable(one) && matches!(one.ty, Type::Int | Type::Float | Type::Str | Type::List(_) | Type::Set(_))
+        assignable(one)
+            && matches!(
+                one.ty,
+                Type::Int | Type::Float | Type::Str | Type::List(_) | Type::Set(_)
+            )
     })?;
     let (name, ty, size) = {
         let one = &author.variables[at];
@@ -194,7 +212,11 @@ pub(super) fn augment(author: &mut Author<'_>) -> Option<()> {
                 _ => operand(author, &ty, height - 1),
             };
             // Numbers that feed each other grow without bound in a loop.
-            let code = if author.loops > 0 && code.size > size.max(4) { number(1) } else { code };
+            let code = if author.loops > 0 && code.size > size.max(4) {
+                number(1)
+            } else {
+                code
+            };
             (operator, code)
         }
         Type::Str => {
@@ -202,7 +224,14 @@ pub(super) fn augment(author: &mut Author<'_>) -> Option<()> {
                 ("*=", number(2))
             } else {
                 let code = expression(author, &Type::Str, height - 1);
-                ("+=", if author.loops > 0 && code.size > 3 { literal(author, &Type::Str) } else { code })
+                (
+                    "+=",
+                    if author.loops > 0 && code.size > 3 {
+                        literal(author, &Type::Str)
+                    } else {
+                        code
+                    },
+                )
             }
         }
         Type::List(item) => {
@@ -234,7 +263,9 @@ pub(super) fn augment(author: &mut Author<'_>) -> Option<()> {
 /// `counts[key] += 1`
 fn augment_item(author: &mut Author<'_>) -> Option<()> {
     let at = author.find(|one| matches!(one.role, Role::KeyOf(_) | Role::IndexOf(_)))?;
-    let (Role::KeyOf(owner) | Role::IndexOf(owner)) = author.variables[at].role.clone() else { return None };
+    let (Role::KeyOf(owner) | Role::IndexOf(owner)) = author.variables[at].role.clone() else {
+        return None;
+    };
     let owner = author.variables.iter().position(|one| one.name == owner)?;
     let value = match &author.variables[owner].ty {
         Type::Dict(_, value) | Type::List(value) => (**value).clone(),
@@ -245,7 +276,11 @@ fn augment_item(author: &mut Author<'_>) -> Option<()> {
     }
     let (name, key) = (author.variables[owner].name.clone(), author.read(at).text);
     let operator = author.choose(Metric::Augmented, &["+=", "-=", "*="]);
-    let code = if operator == "*=" { number(2) } else { operand(author, &value, 2) };
+    let code = if operator == "*=" {
+        number(2)
+    } else {
+        operand(author, &value, 2)
+    };
     if author.loops > 0 && code.size > 4 {
         return None;
     }
@@ -265,16 +300,26 @@ fn store(author: &mut Author<'_>) -> Option<()> {
     match author.variables[at].ty.clone() {
         Type::Dict(key, value) => {
             let place = term(author, &key, 1).text;
-            let place = if place == name { literal(author, &key).text } else { place };
+            let place = if place == name {
+                literal(author, &key).text
+            } else {
+                place
+            };
             let counts = *value == Type::Int && author.random.chance(0.5);
             let groups = matches!(*value, Type::List(_)) && author.random.chance(0.6);
             if counts {
-                let step = if author.random.chance(0.7) { "1".to_owned() } else { operand(author, &Type::Int, 1).text };
+                let step = if author.random.chance(0.7) {
+                    "1".to_owned()
+                } else {
+                    operand(author, &Type::Int, 1).text
+                };
                 let get = format!("{name}.get({place}, 0)");
                 let sum = author.style.operator(author.random, &get, "+", &step);
                 author.line(&format!("{name}[{place}] = {sum}"));
             } else if groups {
-                let Type::List(item) = *value else { return None };
+                let Type::List(item) = *value else {
+                    return None;
+                };
                 let item = term(author, &item, height - 1).text;
                 if author.random.chance(0.5) {
                     author.line(&format!("{name}.setdefault({place}, []).append({item})"));
@@ -290,13 +335,17 @@ fn store(author: &mut Author<'_>) -> Option<()> {
                 }
                 author.line(&format!("{name}[{place}] = {}", code.text));
             }
-            let key = author.variables.iter().position(|one| one.name == place && one.role == Role::Plain);
+            let key = author
+                .variables
+                .iter()
+                .position(|one| one.name == place && one.role == Role::Plain);
             if let Some(key) = key.filter(|_| !author.is_growing(&name)) {
                 author.variables[key].role = Role::KeyOf(name);
             }
         }
         Type::List(item) => {
-            let own = author.find(|one| matches!(&one.role, Role::IndexOf(owner) if *owner == name));
+            let own =
+                author.find(|one| matches!(&one.role, Role::IndexOf(owner) if *owner == name));
             let place = match own {
                 Some(own) => author.read(own).text,
                 None if author.variables[at].least > 0 => {
@@ -321,20 +370,32 @@ fn unpack(author: &mut Author<'_>) -> Option<()> {
         0 => swap(author),
         1 => {
             let at = author.find(|one| matches!(&one.ty, Type::Tuple(items) if items.len() < 4))?;
-            let Type::Tuple(items) = author.variables[at].ty.clone() else { return None };
+            let Type::Tuple(items) = author.variables[at].ty.clone() else {
+                return None;
+            };
             let source = author.read(at).text;
             several(author, &items, &source)
         }
         2 => {
             let code = term(author, &Type::Int, 2).text;
             let by = divisor(author).text;
-            several(author, &[Type::Int, Type::Int], &format!("divmod({code}, {by})"))
+            several(
+                author,
+                &[Type::Int, Type::Int],
+                &format!("divmod({code}, {by})"),
+            )
         }
         3 => {
             let at = author.find(|one| matches!(one.ty, Type::List(_)) && one.least > 0)?;
-            let Type::List(item) = author.variables[at].ty.clone() else { return None };
+            let Type::List(item) = author.variables[at].ty.clone() else {
+                return None;
+            };
             let source = author.read(at).text;
-            let (first, rest) = if author.random.chance(0.5) { ("first", "rest") } else { ("head", "tail") };
+            let (first, rest) = if author.random.chance(0.5) {
+                ("first", "rest")
+            } else {
+                ("head", "tail")
+            };
             if author.is_taken(first) || author.is_taken(rest) {
                 return None;
             }
@@ -379,7 +440,10 @@ fn several(author: &mut Author<'_>, types: &[Type], source: &str) -> Option<()> 
 
 fn swap(author: &mut Author<'_>) -> Option<()> {
     let first = author.find(assignable)?;
-    let (left, ty) = (author.variables[first].name.clone(), author.variables[first].ty.clone());
+    let (left, ty) = (
+        author.variables[first].name.clone(),
+        author.variables[first].ty.clone(),
+    );
     let second = author.find(|one| assignable(one) && one.ty == ty && one.name != left)?;
     let right = author.variables[second].name.clone();
     author.line(&format!("{left}, {right} = {right}, {left}"));
@@ -392,7 +456,9 @@ fn swap(author: &mut Author<'_>) -> Option<()> {
 pub(super) fn delete(author: &mut Author<'_>) -> Option<()> {
     let key = author.find(|one| matches!(one.role, Role::KeyOf(_)));
     if let Some(key) = key {
-        let Role::KeyOf(owner) = author.variables[key].role.clone() else { return None };
+        let Role::KeyOf(owner) = author.variables[key].role.clone() else {
+            return None;
+        };
         let at = author.variables.iter().position(|one| one.name == owner)?;
         if author.can_resize(at, true) {
             let key = author.read(key).text;
@@ -446,5 +512,8 @@ pub(in crate::generate) fn accumulator(author: &mut Author<'_>) {
 
 /// The variable of a type that nothing has read yet, latest first.
 pub(in crate::generate) fn unread(author: &Author<'_>, ty: &Type) -> Option<usize> {
-    author.variables.iter().rposition(|one| one.ty == *ty && one.reads == 0 && one.own)
+    author
+        .variables
+        .iter()
+        .rposition(|one| one.ty == *ty && one.reads == 0 && one.own)
 }

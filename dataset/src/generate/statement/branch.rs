@@ -17,7 +17,10 @@ pub(super) fn branch(author: &mut Author<'_>, last: bool) -> Option<Flow> {
         2 if guard(author).is_some() => return Some(Flow::Next),
         _ => {}
     }
-    let shape = author.choose(Metric::Branches, &["if", "if-else", "if-elif", "if-elif-else"]);
+    let shape = author.choose(
+        Metric::Branches,
+        &["if", "if-else", "if-elif", "if-elif-else"],
+    );
     let test = test(author);
     if shape == "if" && author.random.chance(author.style.one_line) {
         if let Some(line) = one_line(author, &test) {
@@ -32,7 +35,7 @@ pub(super) fn branch(author: &mut Author<'_>, last: bool) -> Option<Flow> {
         for _ in 0..1 + author.random.below(2) {
             let test = self::test(author);
             let spelling = spelled(author, &test);
-    author.line(&format!("elif {spelling}:"));
+            author.line(&format!("elif {spelling}:"));
             ends &= branch_block(author, &test) == Flow::Ends;
         }
     }
@@ -52,11 +55,18 @@ fn test(author: &mut Author<'_>) -> Code {
 }
 
 fn spelled(author: &mut Author<'_>, test: &Code) -> String {
-    if author.random.chance(author.style.parentheses) { format!("({})", test.text) } else { test.text.clone() }
+    if author.random.chance(author.style.parentheses) {
+        format!("({})", test.text)
+    } else {
+        test.text.clone()
+    }
 }
 
 /// Writes a block that may or may not run.
-pub(super) fn conditional(author: &mut Author<'_>, write: impl FnOnce(&mut Author<'_>) -> Flow) -> Flow {
+pub(super) fn conditional(
+    author: &mut Author<'_>,
+    write: impl FnOnce(&mut Author<'_>) -> Flow,
+) -> Flow {
     let before = std::mem::replace(&mut author.conditional, true);
     let flow = author.scoped(write);
     author.conditional = before;
@@ -74,13 +84,24 @@ fn branch_block(author: &mut Author<'_>, test: &Code) -> Flow {
             }
         }
         if let Some((key, owner)) = text.split_once(" in ") {
-            let dict = author.variables.iter().any(|one| one.name == owner && matches!(one.ty, Type::Dict(..)));
-            if let Some(variable) = author.variables.iter_mut().find(|one| dict && one.name == key) {
+            let dict = author
+                .variables
+                .iter()
+                .any(|one| one.name == owner && matches!(one.ty, Type::Dict(..)));
+            if let Some(variable) = author
+                .variables
+                .iter_mut()
+                .find(|one| dict && one.name == key)
+            {
                 variable.role = Role::KeyOf(owner.to_owned());
             }
         }
         if let Some((name, "isdigit()" | "isdecimal()")) = text.rsplit_once('.') {
-            if let Some(variable) = author.variables.iter_mut().find(|one| one.name == name && one.ty == Type::Str) {
+            if let Some(variable) = author
+                .variables
+                .iter_mut()
+                .find(|one| one.name == name && one.ty == Type::Str)
+            {
                 variable.role = Role::Digits;
             }
         }
@@ -130,7 +151,9 @@ pub(in crate::generate) fn guard(author: &mut Author<'_>) -> Option<()> {
 /// `value = table.get(key)` and what to do without it.
 fn missing(author: &mut Author<'_>) -> Option<()> {
     let at = author.find(|one| matches!(&one.ty, Type::Dict(_, value) if value.depth() == 0))?;
-    let Type::Dict(key, value) = author.variables[at].ty.clone() else { return None };
+    let Type::Dict(key, value) = author.variables[at].ty.clone() else {
+        return None;
+    };
     let dict = author.read(at).text;
     let key = expression(author, &key, 1).text;
     let name = vocabulary::name(author, &value);

@@ -8,7 +8,14 @@ use super::{Flow, block, raise_text, statement};
 use crate::profile::Metric;
 
 /// Errors that an expression can raise by itself, and what catches them.
-const EXPECTED: &[&str] = &["KeyError", "IndexError", "ValueError", "ZeroDivisionError", "LookupError", "Exception"];
+const EXPECTED: &[&str] = &[
+    "KeyError",
+    "IndexError",
+    "ValueError",
+    "ZeroDivisionError",
+    "LookupError",
+    "Exception",
+];
 
 /// A `try` statement around something that may fail.
 pub(super) fn attempt(author: &mut Author<'_>) -> Option<Flow> {
@@ -79,9 +86,15 @@ fn risky(author: &mut Author<'_>, error: &str) {
 
 fn lookup(author: &mut Author<'_>) -> Option<(Type, String)> {
     let at = author.find(|one| matches!(one.ty, Type::Dict(..)))?;
-    let Type::Dict(key, value) = author.variables[at].ty.clone() else { return None };
+    let Type::Dict(key, value) = author.variables[at].ty.clone() else {
+        return None;
+    };
     let dict = author.read(at).text;
-    let key = if author.random.chance(0.7) { term(author, &key, 1) } else { term(author, &key, 2) };
+    let key = if author.random.chance(0.7) {
+        term(author, &key, 1)
+    } else {
+        term(author, &key, 2)
+    };
     Some((*value, format!("{dict}[{}]", key.text)))
 }
 
@@ -121,8 +134,17 @@ fn quotient(author: &mut Author<'_>) -> Option<(Type, String)> {
         }
     };
     let operator = author.random.word(&["//", "%", "/"]);
-    let ty = if operator == "/" { Type::Float } else { Type::Int };
-    Some((ty, author.style.operator(author.random, &left, operator, &right)))
+    let ty = if operator == "/" {
+        Type::Float
+    } else {
+        Type::Int
+    };
+    Some((
+        ty,
+        author
+            .style
+            .operator(author.random, &left, operator, &right),
+    ))
 }
 
 fn handler(author: &mut Author<'_>, error: &str) {
@@ -157,7 +179,15 @@ fn handler(author: &mut Author<'_>, error: &str) {
 pub(super) fn raise(author: &mut Author<'_>) -> Option<()> {
     let error = author.choose(
         Metric::Raised,
-        &["ValueError", "TypeError", "KeyError", "IndexError", "RuntimeError", "ZeroDivisionError", "LookupError"],
+        &[
+            "ValueError",
+            "TypeError",
+            "KeyError",
+            "IndexError",
+            "RuntimeError",
+            "ZeroDivisionError",
+            "LookupError",
+        ],
     );
     if !author.is_caught(error) {
         if !author.random.chance(if author.helper { 0.5 } else { 0.06 }) {
@@ -171,10 +201,18 @@ pub(super) fn raise(author: &mut Author<'_>) -> Option<()> {
 }
 
 fn static_name(error: &str) -> &'static str {
-    ["ValueError", "TypeError", "KeyError", "IndexError", "RuntimeError", "ZeroDivisionError", "LookupError"]
-        .into_iter()
-        .find(|known| *known == error)
-        .unwrap_or("Exception")
+    [
+        "ValueError",
+        "TypeError",
+        "KeyError",
+        "IndexError",
+        "RuntimeError",
+        "ZeroDivisionError",
+        "LookupError",
+    ]
+    .into_iter()
+    .find(|known| *known == error)
+    .unwrap_or("Exception")
 }
 
 /// An `assert` of what is known.
@@ -186,10 +224,14 @@ pub(super) fn assertion(author: &mut Author<'_>) -> Option<()> {
         } else if test.text.starts_with("not") {
             name
         } else {
-            author.style.operator(author.random, &format!("len({name})"), ">", "0")
+            author
+                .style
+                .operator(author.random, &format!("len({name})"), ">", "0")
         };
         let message = if author.random.chance(0.3) {
-            let message = author.random.word(super::super::vocabulary::words("sentence"));
+            let message = author
+                .random
+                .word(super::super::vocabulary::words("sentence"));
             format!(", {}", author.style.string(author.random, message))
         } else {
             String::new()
@@ -197,7 +239,12 @@ pub(super) fn assertion(author: &mut Author<'_>) -> Option<()> {
         author.line(&format!("assert {text}{message}"));
         return Some(());
     }
-    let at = author.find(|one| matches!(one.ty, Type::Int | Type::Str | Type::List(_) | Type::Dict(..)))?;
+    let at = author.find(|one| {
+        matches!(
+            one.ty,
+            Type::Int | Type::Str | Type::List(_) | Type::Dict(..)
+        )
+    })?;
     let name = author.read(at).text;
     let ty = author.variables[at].ty.to_string();
     let class = ty.split('[').next().unwrap_or("object");
@@ -207,7 +254,9 @@ pub(super) fn assertion(author: &mut Author<'_>) -> Option<()> {
 
 /// A `with` statement that suppresses an error.
 pub(super) fn suppressed(author: &mut Author<'_>) -> Option<()> {
-    let error = author.random.word(&["KeyError", "IndexError", "ValueError", "ZeroDivisionError"]);
+    let error = author
+        .random
+        .word(&["KeyError", "IndexError", "ValueError", "ZeroDivisionError"]);
     author.imports.insert("from contextlib import suppress");
     author.line(&format!("with suppress({error}):"));
     author.caught.push(error);

@@ -26,7 +26,11 @@ pub(in crate::generate) fn leave(author: &mut Author<'_>, kind: &str) {
             let height = height(author);
             let kind = author.choose(Metric::Returned, &["name", "operator", "integer", "string"]);
             let literal = matches!(kind, "integer" | "string") && author.depth > 1;
-            if literal { expression(author, &returns, 1) } else { term(author, &returns, height.max(1)) }
+            if literal {
+                expression(author, &returns, 1)
+            } else {
+                term(author, &returns, height.max(1))
+            }
         }
     };
     author.line(&format!("return {}", code.text));
@@ -44,6 +48,9 @@ pub(in crate::generate) fn raise_text(author: &mut Author<'_>, error: &str) -> S
             let name = author.read(at).text;
             format!("raise {error}(f\"{message}: {{{name}}}\")")
         }
-        None => format!("raise {error}({})", author.style.string(author.random, message)),
+        None => format!(
+            "raise {error}({})",
+            author.style.string(author.random, message)
+        ),
     }
 }

@@ -31,8 +31,23 @@ const DEEPEST: usize = 6;
 
 /// Statements that can stand in any block, with the names of the profile.
 const KINDS: &[&str] = &[
-    "assign", "augmented", "call", "if", "for", "while", "try", "return", "raise", "break", "continue",
-    "pass", "assert", "del", "with", "annotation", "def",
+    "assign",
+    "augmented",
+    "call",
+    "if",
+    "for",
+    "while",
+    "try",
+    "return",
+    "raise",
+    "break",
+    "continue",
+    "pass",
+    "assert",
+    "del",
+    "with",
+    "annotation",
+    "def",
 ];
 
 /// Writes a nested block of a drawn length.
@@ -66,11 +81,16 @@ pub(super) fn statement(author: &mut Author<'_>, at: usize, last: bool) -> Flow 
     if author.random.chance(author.style.comments) {
         comment(author);
     }
-    let mut kinds: Vec<&str> =
-        KINDS.iter().copied().filter(|kind| fits(author, kind, at, last)).collect();
+    let mut kinds: Vec<&str> = KINDS
+        .iter()
+        .copied()
+        .filter(|kind| fits(author, kind, at, last))
+        .collect();
     while !kinds.is_empty() {
         let weights: Vec<f64> = kinds.iter().map(|kind| weight(author, kind)).collect();
-        let Some(chosen) = author.random.weighted(&weights) else { break };
+        let Some(chosen) = author.random.weighted(&weights) else {
+            break;
+        };
         let kind = kinds.swap_remove(chosen);
         let (lines, variables) = (author.lines.len(), author.variables.clone());
         if let Some(flow) = attempt(author, kind, last) {
@@ -105,9 +125,15 @@ fn weight(author: &Author<'_>, kind: &str) -> f64 {
         return own;
     }
     // A block of its own moves statements to the next depth: as many as the profile has there.
-    let deeper = author.profile.weight(Metric::Depth, length_bucket(author.depth + 1));
+    let deeper = author
+        .profile
+        .weight(Metric::Depth, length_bucket(author.depth + 1));
     let room = if author.left < 2 { 0.3 } else { 1.0 };
-    let loops = if matches!(kind, "for" | "while") && author.loops > 1 { 0.3 } else { 1.0 };
+    let loops = if matches!(kind, "for" | "while") && author.loops > 1 {
+        0.3
+    } else {
+        1.0
+    };
     own * deeper * room * loops
 }
 
@@ -147,7 +173,10 @@ fn call(author: &mut Author<'_>) -> Option<()> {
             return Some(());
         }
     }
-    if author.random.chance(author.weight(Metric::Builtin, "print").min(0.3)) {
+    if author
+        .random
+        .chance(author.weight(Metric::Builtin, "print").min(0.3))
+    {
         let at = author.find(|one| !matches!(one.ty, Type::Object(_)))?;
         let text = format!("print({})", author.read(at).text);
         author.line(&text);
@@ -164,8 +193,14 @@ fn closure(author: &mut Author<'_>) -> Option<()> {
     use super::expression::term;
     use super::vocabulary;
 
-    let result = author.random.pick(&[Type::Int, Type::Str, Type::Bool]).clone();
-    let ty = author.random.pick(&[Type::Int, Type::Str, Type::list(Type::Int)]).clone();
+    let result = author
+        .random
+        .pick(&[Type::Int, Type::Str, Type::Bool])
+        .clone();
+    let ty = author
+        .random
+        .pick(&[Type::Int, Type::Str, Type::list(Type::Int)])
+        .clone();
     let name = vocabulary::function(author, &result);
     let parameter = vocabulary::name(author, &ty);
     let body = author.scoped(|author| {
@@ -180,7 +215,13 @@ fn closure(author: &mut Author<'_>) -> Option<()> {
     author.line(&format!("def {name}({parameter}):"));
     author.indented(|author| author.line(&format!("return {body}")));
     author.taken.push(name.clone());
-    let parameter = Parameter { name: parameter, ty, small: false, nonempty: false, default: None };
+    let parameter = Parameter {
+        name: parameter,
+        ty,
+        small: false,
+        nonempty: false,
+        default: None,
+    };
     author.callables.push(Callable {
         name,
         class: None,
@@ -194,6 +235,14 @@ fn closure(author: &mut Author<'_>) -> Option<()> {
 fn comment(author: &mut Author<'_>) {
     use super::vocabulary::words;
     let noun = author.random.word(words("noun"));
-    let text = author.random.word(&["handle the", "skip", "check the", "collect", "update the", "keep only", "TODO: check"]);
+    let text = author.random.word(&[
+        "handle the",
+        "skip",
+        "check the",
+        "collect",
+        "update the",
+        "keep only",
+        "TODO: check",
+    ]);
     author.line(&format!("# {text} {noun}"));
 }

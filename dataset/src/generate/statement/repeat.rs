@@ -54,7 +54,11 @@ fn looped(
         }
     }
     if let Some(over) = over {
-        let group = author.variables.iter().find(|one| one.name == over).map(|one| one.group);
+        let group = author
+            .variables
+            .iter()
+            .find(|one| one.name == over)
+            .map(|one| one.group);
         for variable in &mut author.variables {
             variable.iterated |= Some(variable.group) == group;
         }
@@ -104,11 +108,17 @@ fn counting(author: &mut Author<'_>) -> Option<()> {
         Some(at) => {
             let over = author.read(at).text;
             let length = format!("len({over})");
-            (author.style.operator(author.random, &name, "<", &length), Some(over))
+            (
+                author.style.operator(author.random, &name, "<", &length),
+                Some(over),
+            )
         }
         None => {
             let bound = author.random.between(2, 6).to_string();
-            (author.style.operator(author.random, &name, "<", &bound), None)
+            (
+                author.style.operator(author.random, &name, "<", &bound),
+                None,
+            )
         }
     };
     let more = if author.random.chance(0.2) {
@@ -125,14 +135,20 @@ fn counting(author: &mut Author<'_>) -> Option<()> {
         index.role = Role::IndexOf(over.clone());
     }
     let step = if author.random.chance(0.85) { 1 } else { 2 };
-    looped(author, vec![index.clone()], over.as_deref(), false, |author| {
-        let length = body_length(author);
-        let flow = statements(author, length);
-        if flow == Flow::Next {
-            author.indented(|author| author.line(&format!("{name} += {step}")));
-        }
-        flow
-    });
+    looped(
+        author,
+        vec![index.clone()],
+        over.as_deref(),
+        false,
+        |author| {
+            let length = body_length(author);
+            let flow = statements(author, length);
+            if flow == Flow::Next {
+                author.indented(|author| author.line(&format!("{name} += {step}")));
+            }
+            flow
+        },
+    );
     index.role = Role::Plain;
     index.size = 2;
     index.locked = false;
@@ -144,7 +160,11 @@ fn counting(author: &mut Author<'_>) -> Option<()> {
 /// `while n > 0: digit = n % 10; n //= 10; …`
 fn digits(author: &mut Author<'_>) -> Option<()> {
     let at = author.find(|one| {
-        one.ty == Type::Int && !one.locked && one.nonnegative && matches!(one.role, Role::Plain) && !one.is_attribute()
+        one.ty == Type::Int
+            && !one.locked
+            && one.nonnegative
+            && matches!(one.role, Role::Plain)
+            && !one.is_attribute()
     })?;
     if author.loops == 0 && author.random.chance(0.6) {
         accumulator(author);
@@ -155,9 +175,15 @@ fn digits(author: &mut Author<'_>) -> Option<()> {
     };
     let name = author.read(at).text;
     let base = author.random.word(&["10", "10", "10", "2", "2", "3", "16"]);
-    let test = if author.random.chance(0.3) { name.clone() } else { author.style.operator(author.random, &name, ">", "0") };
+    let test = if author.random.chance(0.3) {
+        name.clone()
+    } else {
+        author.style.operator(author.random, &name, ">", "0")
+    };
     author.line(&format!("while {test}:"));
-    let digit = ["digit", "d", "bit", "r", "rest"].iter().find(|one| !author.is_taken(one))?;
+    let digit = ["digit", "d", "bit", "r", "rest"]
+        .iter()
+        .find(|one| !author.is_taken(one))?;
     author.variables[at].locked = true;
     let mut variable = author.variable((*digit).to_owned(), Type::Int);
     variable.size = 1;
@@ -185,12 +211,20 @@ fn digits(author: &mut Author<'_>) -> Option<()> {
 
 /// `while stack: item = stack.pop(); …`
 fn consuming(author: &mut Author<'_>) -> Option<()> {
-    let at = author.find(|one| matches!(one.ty, Type::List(_)) && !one.locked && !one.iterated && one.size <= 3)?;
-    let Type::List(item) = author.variables[at].ty.clone() else { return None };
+    let at = author.find(|one| {
+        matches!(one.ty, Type::List(_)) && !one.locked && !one.iterated && one.size <= 3
+    })?;
+    let Type::List(item) = author.variables[at].ty.clone() else {
+        return None;
+    };
     let source = author.read(at).text;
     // On a copy, so that the caller's list stays as it is.
-    let name = ["stack", "queue", "todo", "pending", "rest", "remaining"].iter().find(|one| !author.is_taken(one))?;
-    let copy = author.random.word(&["list({})", "{}[:]", "{}.copy()", "list({})"]);
+    let name = ["stack", "queue", "todo", "pending", "rest", "remaining"]
+        .iter()
+        .find(|one| !author.is_taken(one))?;
+    let copy = author
+        .random
+        .word(&["list({})", "{}[:]", "{}.copy()", "list({})"]);
     author.line(&format!("{name} = {}", copy.replace("{}", &source)));
     author.line(&format!("while {name}:"));
     let pop = author.random.word(&["pop()", "pop()", "pop(0)", "pop(0)"]);
@@ -216,9 +250,14 @@ fn closing_in(author: &mut Author<'_>) -> Option<()> {
         Type::List(item) => item.is_ordered(),
         _ => false,
     })?;
-    let (left, right) = [("left", "right"), ("lo", "hi"), ("i", "j"), ("start", "end")]
-        .into_iter()
-        .find(|(a, b)| !author.is_taken(a) && !author.is_taken(b))?;
+    let (left, right) = [
+        ("left", "right"),
+        ("lo", "hi"),
+        ("i", "j"),
+        ("start", "end"),
+    ]
+    .into_iter()
+    .find(|(a, b)| !author.is_taken(a) && !author.is_taken(b))?;
     let name = author.read(at).text;
     if author.random.chance(0.5) {
         author.line(&format!("{left}, {right} = 0, len({name}) - 1"));
@@ -237,14 +276,18 @@ fn closing_in(author: &mut Author<'_>) -> Option<()> {
         variable
     });
     let operator = author.random.word(&["==", "!=", "<", ">"]);
-    let swaps = matches!(author.variables[at].ty, Type::List(_)) && author.can_resize(at, true) && author.random.chance(0.5);
+    let swaps = matches!(author.variables[at].ty, Type::List(_))
+        && author.can_resize(at, true)
+        && author.random.chance(0.5);
     looped(author, ends.to_vec(), Some(&name), false, |author| {
         author.indented(|author| {
             let ends = (format!("{name}[{left}]"), format!("{name}[{right}]"));
             if swaps {
                 author.line(&format!("{}, {} = {}, {}", ends.0, ends.1, ends.1, ends.0));
             } else {
-                let test = author.style.operator(author.random, &ends.0, operator, &ends.1);
+                let test = author
+                    .style
+                    .operator(author.random, &ends.0, operator, &ends.1);
                 author.line(&format!("if {test}:"));
                 conditional(author, block);
             }
@@ -258,7 +301,9 @@ fn closing_in(author: &mut Author<'_>) -> Option<()> {
 
 /// `while True:` with a counter that leaves.
 fn until(author: &mut Author<'_>) -> Option<()> {
-    let name = ["tries", "steps", "rounds", "count", "attempt"].iter().find(|one| !author.is_taken(one))?;
+    let name = ["tries", "steps", "rounds", "count", "attempt"]
+        .iter()
+        .find(|one| !author.is_taken(one))?;
     let limit = author.random.between(2, 5).to_string();
     author.line(&format!("{name} = 0"));
     author.line("while True:");

@@ -22,10 +22,28 @@ pub(in crate::generate) struct Walk {
 
 /// The header of a `for` loop, or of a comprehension when `clause` holds; none when there is nothing
 /// to run over.
-pub(in crate::generate) fn walk(author: &mut Author<'_>, height: usize, clause: bool) -> Option<Walk> {
+pub(in crate::generate) fn walk(
+    author: &mut Author<'_>,
+    height: usize,
+    clause: bool,
+) -> Option<Walk> {
     let mut kinds = vec![
-        "range", "name", "attribute", "enumerate", "zip", "items", "keys", "values", "sorted", "reversed",
-        "split", "method", "list", "tuple", "subscript", "string",
+        "range",
+        "name",
+        "attribute",
+        "enumerate",
+        "zip",
+        "items",
+        "keys",
+        "values",
+        "sorted",
+        "reversed",
+        "split",
+        "method",
+        "list",
+        "tuple",
+        "subscript",
+        "string",
     ];
     while !kinds.is_empty() {
         let kind = author.choose(Metric::Iterable, &kinds);
@@ -52,7 +70,11 @@ fn attempt(author: &mut Author<'_>, kind: &str, height: usize, clause: bool) -> 
             let mut walk = over_items(author, at, &name, &name);
             let mut index = number_variable(author, &walk.bound);
             index.role = Role::IndexOf(name.clone());
-            let from = if author.random.chance(0.12) { ", 1" } else { "" };
+            let from = if author.random.chance(0.12) {
+                ", 1"
+            } else {
+                ""
+            };
             if !from.is_empty() {
                 index.role = Role::Plain;
             }
@@ -64,7 +86,8 @@ fn attempt(author: &mut Author<'_>, kind: &str, height: usize, clause: bool) -> 
         "zip" => {
             let first = author.find(|one| matches!(one.ty, Type::Str | Type::List(_)))?;
             let left = author.variables[first].name.clone();
-            let second = author.find(|one| matches!(one.ty, Type::Str | Type::List(_)) && one.name != left);
+            let second =
+                author.find(|one| matches!(one.ty, Type::Str | Type::List(_)) && one.name != left);
             let (a, b) = match second {
                 Some(second) => (author.read(first).text, author.read(second).text),
                 None => (author.read(first).text, format!("{left}[1:]")),
@@ -72,9 +95,22 @@ fn attempt(author: &mut Author<'_>, kind: &str, height: usize, clause: bool) -> 
             let one = over_items(author, first, &left, &a);
             let mut walk = over_items(author, second.unwrap_or(first), &b, &b);
             if walk.target == one.target || one.target.contains(',') || walk.target.contains(',') {
-                let names = if one.bound.iter().chain(&walk.bound).any(|one| one.name == "a") { ("left", "right") } else { ("a", "b") };
+                let names = if one
+                    .bound
+                    .iter()
+                    .chain(&walk.bound)
+                    .any(|one| one.name == "a")
+                {
+                    ("left", "right")
+                } else {
+                    ("a", "b")
+                };
                 let mut bound = vec![one.bound.first()?.clone(), walk.bound.first()?.clone()];
-                if one.bound.len() > 1 || walk.bound.len() > 1 || author.is_taken(names.0) || author.is_taken(names.1) {
+                if one.bound.len() > 1
+                    || walk.bound.len() > 1
+                    || author.is_taken(names.0)
+                    || author.is_taken(names.1)
+                {
                     return None;
                 }
                 names.0.clone_into(&mut bound[0].name);
@@ -123,7 +159,11 @@ fn attempt(author: &mut Author<'_>, kind: &str, height: usize, clause: bool) -> 
             })
         }
         "method" => {
-            let wanted = if author.random.chance(0.6) { Type::Str } else { Type::list(Type::Int) };
+            let wanted = if author.random.chance(0.6) {
+                Type::Str
+            } else {
+                Type::list(Type::Int)
+            };
             if height < 2 {
                 return None;
             }
@@ -131,7 +171,11 @@ fn attempt(author: &mut Author<'_>, kind: &str, height: usize, clause: bool) -> 
             loose(author, &code, &wanted)
         }
         "list" | "tuple" => {
-            let item = if author.random.chance(0.6) { Type::Int } else { Type::Str };
+            let item = if author.random.chance(0.6) {
+                Type::Int
+            } else {
+                Type::Str
+            };
             let wanted = if kind == "list" {
                 Type::list(item.clone())
             } else {
@@ -147,7 +191,9 @@ fn attempt(author: &mut Author<'_>, kind: &str, height: usize, clause: bool) -> 
             let at = author.find(|one| matches!(one.ty, Type::Str | Type::List(_)))?;
             let ty = author.variables[at].ty.clone();
             let name = author.read(at).text;
-            let part = author.random.word(&["[1:]", "[:-1]", "[::-1]", "[:3]", "[::2]", "[:]"]);
+            let part = author
+                .random
+                .word(&["[1:]", "[:-1]", "[::-1]", "[:3]", "[::2]", "[:]"]);
             loose(author, &Code::atom(format!("{name}{part}")), &ty)
         }
         _ => {
@@ -172,7 +218,12 @@ fn loose(author: &mut Author<'_>, code: &Code, ty: &Type) -> Option<Walk> {
     let item = ty.item()?;
     let variable = item_variable(author, "", &item);
     let variable = letter(variable, ty);
-    Some(Walk { target: variable.name.clone(), iterable: code.at(super::super::code::Rank::Or), bound: vec![variable], over: None })
+    Some(Walk {
+        target: variable.name.clone(),
+        iterable: code.at(super::super::code::Rank::Or),
+        bound: vec![variable],
+        over: None,
+    })
 }
 
 fn letter(mut variable: Variable, container: &Type) -> Variable {
@@ -212,7 +263,11 @@ fn over_items(author: &mut Author<'_>, at: usize, name: &str, iterable: &str) ->
         if author.random.chance(0.75) {
             let mut bound: Vec<Variable> = Vec::new();
             for (place, part) in parts.iter().enumerate() {
-                let mut name = if place == 0 { vocabulary::name(author, part) } else { vocabulary::value(author) };
+                let mut name = if place == 0 {
+                    vocabulary::name(author, part)
+                } else {
+                    vocabulary::value(author)
+                };
                 while bound.iter().any(|one| one.name == name) {
                     name.push('2');
                 }
@@ -222,23 +277,39 @@ fn over_items(author: &mut Author<'_>, at: usize, name: &str, iterable: &str) ->
             }
             let names: Vec<String> = bound.iter().map(|one| one.name.clone()).collect();
             let target = author.style.commas(author.random, &names);
-            return Walk { target, iterable: iterable.to_owned(), bound, over };
+            return Walk {
+                target,
+                iterable: iterable.to_owned(),
+                bound,
+                over,
+            };
         }
     }
     let mut variable = letter(item_variable(author, name, &item), &ty);
     if matches!(ty, Type::Dict(..)) {
         variable.role = Role::KeyOf(name.to_owned());
     }
-    Walk { target: variable.name.clone(), iterable: iterable.to_owned(), bound: vec![variable], over }
+    Walk {
+        target: variable.name.clone(),
+        iterable: iterable.to_owned(),
+        bound: vec![variable],
+        over,
+    }
 }
 
 fn parenthesized(target: &str) -> String {
-    if target.contains(',') { format!("({target})") } else { target.to_owned() }
+    if target.contains(',') {
+        format!("({target})")
+    } else {
+        target.to_owned()
+    }
 }
 
 fn dict(author: &mut Author<'_>, kind: &str) -> Option<Walk> {
     let at = author.find(|one| matches!(one.ty, Type::Dict(..)))?;
-    let Type::Dict(key_type, value_type) = author.variables[at].ty.clone() else { return None };
+    let Type::Dict(key_type, value_type) = author.variables[at].ty.clone() else {
+        return None;
+    };
     let name = author.read(at).text;
     let key_name = vocabulary::key(author);
     let mut key = author.variable(key_name, *key_type);
@@ -261,7 +332,12 @@ fn dict(author: &mut Author<'_>, kind: &str) -> Option<Walk> {
         _ => format!("{name}.{kind}()"),
     };
     // Sorting pairs compares values when keys are equal, which they are not.
-    Some(Walk { target, iterable, bound, over: Some(name) })
+    Some(Walk {
+        target,
+        iterable,
+        bound,
+        over: Some(name),
+    })
 }
 
 fn range(author: &mut Author<'_>) -> Walk {
@@ -284,7 +360,11 @@ fn range(author: &mut Author<'_>) -> Walk {
             let short = if author.loops > 0 { 4 } else { 8 };
             let bound = small(author);
             if bound.text.parse::<i64>().is_err() && author.random.chance(0.7) {
-                if author.random.chance(0.3) { format!("range(1, {} + 1)", bound.text) } else { format!("range({})", bound.text) }
+                if author.random.chance(0.3) {
+                    format!("range(1, {} + 1)", bound.text)
+                } else {
+                    format!("range({})", bound.text)
+                }
             } else {
                 let stop = author.random.between(2, short);
                 match author.random.below(4) {
@@ -298,5 +378,10 @@ fn range(author: &mut Author<'_>) -> Walk {
             }
         }
     };
-    Walk { target: variable.name.clone(), iterable, bound: vec![variable], over }
+    Walk {
+        target: variable.name.clone(),
+        iterable,
+        bound: vec![variable],
+        over,
+    }
 }
