@@ -3,6 +3,7 @@
 //! Pure but for [`shard`] and [`merge`], which read and write the folder that they are given. Spawns
 //! nothing: what runs programs is plugged in through [`shard::Worker`].
 
+pub mod choosing;
 pub mod decontaminate;
 pub mod generate;
 pub mod manifest;
@@ -14,3 +15,4 @@ pub mod random;
 pub mod sample;
 pub mod shard;
 pub mod split;
+pub mod tokens;

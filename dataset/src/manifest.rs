@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use crate::sample::{Origin, Skip};
-use crate::shard::Part;
+use crate::choosing::Verdict;
+use crate::sample::{Origin, Sample, Skip};
+use crate::shard::PartHeader;
 
 /// Version of the manifest.
 pub const FORMAT: u32 = 1;
@@ -33,17 +34,23 @@ pub struct Manifest {
     pub units: BTreeMap<String, u64>,
     /// Samples by kind of source.
     pub samples: BTreeMap<String, u64>,
+    /// Samples by side: `train`, `validation`.
+    pub sides: BTreeMap<String, u64>,
+    /// Programs, by what became of them.
+    pub programs: BTreeMap<String, u64>,
     /// Actions over all samples.
     pub actions: BTreeMap<String, u64>,
     /// Every file that samples were made of, with its licence.
     pub origins: BTreeSet<Origin>,
     /// Units without samples, by reason.
     pub skipped: BTreeMap<String, u64>,
+    /// Keys of units that nothing can be made of, with the reason.
+    pub unsuitable: BTreeMap<String, String>,
     /// Keys of units in which the worker failed, with what it said.
     pub crashed: BTreeMap<String, String>,
-    /// Keys of duplicates, with what they are duplicates of.
+    /// Units and programs that are duplicates, with what they are duplicates of.
     pub duplicates: BTreeMap<String, String>,
-    /// Keys of contaminated units, with the reason.
+    /// Units and programs that are contaminated, with the reason.
     pub contaminated: BTreeMap<String, String>,
     /// Data files with their SHA-256.
     pub files: BTreeMap<String, String>,
@@ -59,29 +66,55 @@ impl Manifest {
         }
     }
 
-    /// Counts a part.
-    pub fn add(&mut self, part: &Part) {
-        let header = &part.header;
+    /// Counts a unit.
+    pub fn add_unit(&mut self, header: &PartHeader) {
         *self.units.entry(header.source.clone()).or_default() += 1;
-        if let Some(skip) = &header.skipped {
-            *self.skipped.entry(skip.label()).or_default() += 1;
-            let (table, text) = match skip {
-                Skip::Unsuitable { .. } => return,
-                Skip::Duplicate { of } => (&mut self.duplicates, of),
-                Skip::Contaminated { reason } => (&mut self.contaminated, reason),
-                Skip::Crashed { reason } => (&mut self.crashed, reason),
-            };
-            table.insert(header.key.clone(), text.clone());
-            return;
+        let Some(skip) = &header.skipped else { return };
+        *self.skipped.entry(skip.label()).or_default() += 1;
+        let (table, text) = match skip {
+            Skip::Unsuitable { reason } => (&mut self.unsuitable, reason),
+            Skip::Duplicate { of } => (&mut self.duplicates, of),
+            Skip::Contaminated { reason } => (&mut self.contaminated, reason),
+            Skip::Crashed { reason } => (&mut self.crashed, reason),
+        };
+        table.insert(header.key.clone(), text.clone());
+    }
+
+    /// Counts what becomes of a program; `name` gives that of another by its number.
+    pub fn add_verdict(
+        &mut self,
+        program: &str,
+        verdict: &Verdict,
+        name: impl Fn(usize) -> String,
+    ) {
+        let label = match verdict {
+            Verdict::Training | Verdict::Validation => {
+                *self.programs.entry("kept".into()).or_default() += 1;
+                return;
+            }
+            Verdict::Duplicate(of) => {
+                self.duplicates.insert(program.to_owned(), name(*of));
+                "duplicate".to_owned()
+            }
+            Verdict::Contaminated(check, reason) => {
+                self.contaminated.insert(program.to_owned(), reason.clone());
+                format!("contaminated: {check}")
+            }
+            Verdict::Withheld(_) => "withheld: shares a function with the validation side".into(),
+            Verdict::Unparsed => "does not parse".into(),
+        };
+        *self.programs.entry(label).or_default() += 1;
+    }
+
+    /// Counts a sample that is written.
+    pub fn add_sample(&mut self, source: &str, side: &str, sample: &Sample) {
+        *self.samples.entry(source.to_owned()).or_default() += 1;
+        *self.sides.entry(side.to_owned()).or_default() += 1;
+        for (action, count) in &sample.actions {
+            *self.actions.entry(action.clone()).or_default() += count;
         }
-        *self.samples.entry(header.source.clone()).or_default() += part.samples.len() as u64;
-        for sample in &part.samples {
-            for (action, count) in &sample.actions {
-                *self.actions.entry(action.clone()).or_default() += count;
-            }
-            if let Some(origin) = &sample.origin {
-                self.origins.insert(origin.clone());
-            }
+        if let Some(origin) = &sample.origin {
+            self.origins.insert(origin.clone());
         }
     }
 
@@ -107,6 +140,8 @@ impl Manifest {
                 .collect::<Vec<_>>()
         };
         table("Samples", "source", counts(&self.samples));
+        table("Samples by side", "side", counts(&self.sides));
+        table("Programs", "what became of them", counts(&self.programs));
         table("Units of work", "source", counts(&self.units));
         table("Actions", "action", counts(&self.actions));
         table("Left out", "reason", counts(&self.skipped));

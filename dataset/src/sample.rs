@@ -26,8 +26,13 @@ pub struct Sample {
     /// Where it comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
-    /// The sample itself.
-    pub data: serde_json::Value,
+    /// Source of the program that it walks through, with the first of the program's samples: what
+    /// duplicates, contamination and the split are decided by. The samples that follow without one
+    /// belong to the same program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// The sample itself; its fields become those of the line.
+    pub data: serde_json::Map<String, serde_json::Value>,
 }
 
 /// The file that a sample was made of, and under what licence.

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::{env, fs};
 
 use ndbg_dataset::manifest::Recipe;
-use ndbg_dataset::merge::merge_in_chunks;
+use ndbg_dataset::merge::{Merging, merge};
 use ndbg_dataset::random::Random;
 use ndbg_dataset::sample::{Origin, Sample, Skip, Unit};
 use ndbg_dataset::shard::{RunOptions, Shard, Worker, part_path, run_shard};
@@ -47,7 +47,11 @@ impl Worker for Drawing {
                 project: "example 1.0".into(),
                 licence: "MIT".into(),
             }),
-            data: json!({ "text": "x".repeat(number as usize % 40), "bits": random.bits() }),
+            program: None,
+            data: json!({ "text": "x".repeat(number as usize % 40), "bits": random.bits() })
+                .as_object()
+                .unwrap()
+                .clone(),
         };
         Ok((0..number % 5).map(sample).collect())
     }
@@ -69,6 +73,13 @@ fn units(number: u64) -> Vec<Unit> {
             work: json!(index),
         })
         .collect()
+}
+
+fn chunks(chunk: usize) -> Merging {
+    Merging {
+        chunk,
+        ..Merging::default()
+    }
 }
 
 fn recipe() -> Recipe {
@@ -112,7 +123,7 @@ fn merged(root: &Path, shards: usize) -> BTreeMap<String, Vec<u8>> {
     for index in (0..shards).rev() {
         run(&parts, index, shards);
     }
-    merge_in_chunks(&WORKER, &units(60), &parts, &out, recipe(), 700).unwrap();
+    merge(&WORKER, &units(60), &parts, &out, recipe(), &chunks(700)).unwrap();
     files(&out)
 }
 
@@ -133,8 +144,15 @@ fn failures_cost_their_unit_and_are_written_down() {
     assert_eq!((report.units, report.written, report.kept), (60, 60, 0));
     assert_eq!(report.crashed, 5);
     let out = root.path().join("out");
-    let manifest =
-        merge_in_chunks(&WORKER, &units(60), root.path(), &out, recipe(), 1 << 20).unwrap();
+    let manifest = merge(
+        &WORKER,
+        &units(60),
+        root.path(),
+        &out,
+        recipe(),
+        &chunks(1 << 20),
+    )
+    .unwrap();
     assert_eq!(
         manifest.crashed.get("unit-7").map(String::as_str),
         Some("unit 7 went wrong")
@@ -176,8 +194,15 @@ fn parts_of_other_options_are_neither_kept_nor_merged() {
         deadly: None,
     };
     let out = root.path().join("out");
-    let error =
-        merge_in_chunks(&other, &units(60), root.path(), &out, recipe(), 1 << 20).unwrap_err();
+    let error = merge(
+        &other,
+        &units(60),
+        root.path(),
+        &out,
+        recipe(),
+        &chunks(1 << 20),
+    )
+    .unwrap_err();
     assert!(error.to_string().contains("under other options"), "{error}");
     let options = RunOptions {
         shard: Shard::WHOLE,
@@ -192,7 +217,17 @@ fn half_the_work_is_not_merged_and_keys_are_unique() {
     let root = tempfile::tempdir().unwrap();
     run(root.path(), 0, 2);
     let out = root.path().join("out");
-    assert!(merge_in_chunks(&WORKER, &units(60), root.path(), &out, recipe(), 1 << 20).is_err());
+    assert!(
+        merge(
+            &WORKER,
+            &units(60),
+            root.path(),
+            &out,
+            recipe(),
+            &chunks(1 << 20)
+        )
+        .is_err()
+    );
     assert!(!out.join("manifest.json").exists());
     let twice = [units(1), units(1)].concat();
     let options = RunOptions {

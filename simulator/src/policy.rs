@@ -41,6 +41,22 @@ impl ActionKind {
     ];
 }
 
+impl ActionKind {
+    /// Name in data sets and tables, as it is serialised.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::StepInto => "step_into",
+            Self::StepOver => "step_over",
+            Self::StepReturn => "step_return",
+            Self::Breakpoint => "breakpoint",
+            Self::Continue => "continue",
+            Self::InvStepInto => "inv_step_into",
+            Self::InvStepOver => "inv_step_over",
+            Self::InvStepCall => "inv_step_call",
+        }
+    }
+}
+
 impl Action {
     /// The action without its argument.
     pub fn kind(&self) -> ActionKind {

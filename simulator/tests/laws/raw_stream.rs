@@ -57,12 +57,15 @@ fn record(line: &str) -> Option<Record> {
                 name: serde_json::from_str(name).unwrap(),
             }
         }
-        "X" => Record::Exit(match rest {
-            "normal" => ExitKind::Normal,
-            "error" => ExitKind::Error,
-            "never" => ExitKind::Never,
-            other => panic!("exit {other}"),
-        }),
+        "X" => Record::Exit(
+            match rest {
+                "normal" => ExitKind::Normal,
+                "error" => ExitKind::Error,
+                "never" => ExitKind::Never,
+                other => panic!("exit {other}"),
+            },
+            None,
+        ),
         "E" => Record::End(serde_json::from_str::<End>(rest).unwrap()),
         "c" => Record::Call {
             frame: FrameId(number(1)),

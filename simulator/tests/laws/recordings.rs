@@ -106,7 +106,7 @@ fn run(ops: &[Op], complete: bool, exit: Option<ExitKind>) -> Recording {
         }
     }
     if let Some(exit) = exit {
-        machine.push(Record::Exit(exit));
+        machine.push(Record::Exit(exit, None));
     }
     machine.builder.finish()
 }

@@ -171,7 +171,7 @@ impl Script {
             name: name.to_owned(),
         });
         if let Some(exit) = exit {
-            self.push(Record::Exit(exit));
+            self.push(Record::Exit(exit, None));
         }
         self
     }
