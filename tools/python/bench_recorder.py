@@ -3,8 +3,9 @@
     python bench_recorder.py [--python PYTHON] [--repeat N] [--size N]
 
 Prints, for a program of calls, one of loops and one of containers, how many times slower each
-tracer makes it than the plain run (the best of N runs, each in a process of its own), and for ours
-the time and the bytes an event. PySnooper, hunter and VizTracer are measured if PYTHON has them.
+tracer makes it than the plain run (processor time, the best of N runs, each in a process of its
+own), and for ours the time and the bytes an event. PySnooper, hunter and VizTracer are measured if
+PYTHON has them.
 """
 
 import argparse
@@ -73,9 +74,9 @@ work = scope["work"]
 extra = {{}}
 """
 TIMED = """
-began = time.perf_counter()
+began = time.process_time()
 work(size)
-seconds = time.perf_counter() - began
+seconds = time.process_time() - began
 """
 OURS = """
 import json, ndbg_trace, ndbg_trace_stream
@@ -83,12 +84,12 @@ stream = ndbg_trace_stream.TraceStream(out, "functions")
 wanted = lambda code: code.co_filename == program
 tracer = ndbg_trace.Tracer(stream, wanted, max_events=10**9, {options})
 work(1)
-began = time.perf_counter()
+began = time.process_time()
 tracer.start()
 work(size)
 end = tracer.stop()
 stream.end(end)
-seconds = time.perf_counter() - began
+seconds = time.process_time() - began
 extra = {{"events": end["events"], "bytes": stream.bytes}}
 """
 WAYS = {
@@ -96,11 +97,11 @@ WAYS = {
     "a settrace hook that does nothing": """
 def hook(frame, event, argument):
     return hook
-began = time.perf_counter()
+began = time.process_time()
 sys.settrace(hook)
 work(size)
 sys.settrace(None)
-seconds = time.perf_counter() - began
+seconds = time.process_time() - began
 """,
     "ours, calls": OURS.format(options="states=False, lines=False"),
     "ours, calls and lines": OURS.format(options="states=False"),
@@ -116,34 +117,34 @@ work = scope["work"]
     "hunter, calls": """
 import hunter
 stream = open(out, "w")
-began = time.perf_counter()
+began = time.process_time()
 with hunter.trace(filename=program, kind_in=("call", "return"),
                   action=hunter.CallPrinter(stream=stream)):
     work(size)
 stream.close()
-seconds = time.perf_counter() - began
+seconds = time.process_time() - began
 """,
     "hunter, variables": """
 import hunter
 stream = open(out, "w")
 functions = [one for one in scope.values() if hasattr(one, "__code__")]
 names = sorted({name for one in functions for name in one.__code__.co_varnames})
-began = time.perf_counter()
+began = time.process_time()
 with hunter.trace(filename=program, actions=[hunter.CallPrinter(stream=stream),
                   hunter.VarsPrinter(*names, stream=stream)]):
     work(size)
 stream.close()
-seconds = time.perf_counter() - began
+seconds = time.process_time() - began
 """,
     "VizTracer, calls (its tracer in C)": """
 import viztracer
 tracer = viztracer.VizTracer(output_file=out + ".json", verbose=0, tracer_entries=10000000)
-began = time.perf_counter()
+began = time.process_time()
 tracer.start()
 work(size)
 tracer.stop()
 tracer.save()
-seconds = time.perf_counter() - began
+seconds = time.process_time() - began
 """,
 }
 REPORT = """

@@ -110,9 +110,11 @@ class Tracer:
         """
         if self.live:
             self.rearm()
+            self.live = False
+            sys.settrace(self._owner)
             self._let_go()
             self._end_orphans()
-        if sys.gettrace() is self._on_call:
+        elif sys.gettrace() is self._on_call:
             sys.settrace(self._owner)
         self._counted += self._batch - self.left
         self._batch = self.left

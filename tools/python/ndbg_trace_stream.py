@@ -8,6 +8,7 @@ PYTEST_DONT_REWRITE: this is no test code.
 
 import json
 import os
+import signal
 import sys
 import threading
 import weakref
@@ -22,6 +23,13 @@ VERSION = 1
 BATCH = 4000
 # Texts whose numbers are remembered. A text that comes back after this gets a second number.
 MAX_INTERNED = 200_000
+
+_set_mask = getattr(signal, "pthread_sigmask", None)
+_INTERRUPTING = frozenset(
+    getattr(signal, name)
+    for name in ("SIGALRM", "SIGHUP", "SIGINT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGVTALRM")
+    if hasattr(signal, name)
+)
 
 _streams = weakref.WeakSet()
 
@@ -180,20 +188,30 @@ class TraceStream:
             count = len(self.lines)
             if not self.live or not count:
                 return
-            # Other threads may append meanwhile, without the lock.
-            data = "\n".join(self.lines[:count]).encode("ascii") + b"\n"
-            del self.lines[:count]
-            self.bytes += len(data)
-            for index, seen in enumerate((self.calls_seen, self.lines_seen)):
-                part = seen[:]
-                del seen[: len(part)]
-                self._digests[index] = zlib.crc32(array("Q", part).tobytes(), self._digests[index])
+            # A handler of the program that raises here would cost the batch, and with it the ids
+            # that it defines.
+            before = _set_mask(signal.SIG_BLOCK, _INTERRUPTING) if _set_mask else None
             try:
-                ndbg_records.write_all(self._fd, data)
-            except OSError as error:
-                # The descriptor was closed by the program, or the disk is full.
-                name = "not written: " + (error.strerror or "?")
-                self.lost[name] = self.lost.get(name, 0) + count
+                self._write(count)
+            finally:
+                if before is not None:
+                    _set_mask(signal.SIG_SETMASK, before)
+
+    def _write(self, count):
+        # Other threads may append meanwhile, without the lock.
+        data = "\n".join(self.lines[:count]).encode("ascii") + b"\n"
+        del self.lines[:count]
+        self.bytes += len(data)
+        for index, seen in enumerate((self.calls_seen, self.lines_seen)):
+            part = seen[:]
+            del seen[: len(part)]
+            self._digests[index] = zlib.crc32(array("Q", part).tobytes(), self._digests[index])
+        try:
+            ndbg_records.write_all(self._fd, data)
+        except OSError as error:
+            # The descriptor was closed by the program, or the disk is full.
+            name = "not written: " + (error.strerror or "?")
+            self.lost[name] = self.lost.get(name, 0) + count
 
     def structure(self):
         """Digests of the calls, and of calls and lines, written so far: two runs compare them."""
