@@ -274,6 +274,11 @@ fn a_program_that_never_ends_has_an_exit_but_no_last_state() {
     assert_eq!(step(&truncated, 0, 3, Action::Continue), never);
     assert_eq!(step(&truncated, 1, 3, Action::Continue), ends);
     assert_eq!(step(&truncated, 0, 3, Action::Breakpoint("x".into())), ends);
+    // A call that was lost sight of before is not what went on for ever.
+    let lost = Script::new(TEXT, CODES).boundary("t", Some(ExitKind::Never));
+    let lost = endless(lost).lose().line(3, &[]).finish();
+    assert_eq!(step(&lost, 1, 3, Action::Continue), ends);
+    assert_eq!(step(&lost, 0, 4, Action::Continue), never);
     // Another program's end says nothing.
     let other = Script::new(TEXT, CODES)
         .boundary("t", Some(ExitKind::Never))
