@@ -1,6 +1,8 @@
 //! The corners of the decision process, one by one.
 
-use ndbg_simulator::recording::{ActivationId, EventId, ExitKind, Leave, Recording};
+use ndbg_simulator::recording::{
+    ActivationId, EventId, ExitKind, Leave, Malformed, Record, Recording,
+};
 use ndbg_simulator::{
     Action, CallForest, Destination, EventKind, Exit, Inapplicable, Node, Stop, Trajectory,
 };
@@ -337,4 +339,20 @@ fn a_session_goes_back_and_takes_another_way() {
     assert_eq!(session.now().state.event, EventKind::Call);
     session.act(&Action::StepOver).unwrap();
     assert_eq!(session.now().state.source, "    n = 0");
+}
+
+#[test]
+fn a_resumed_frame_runs_in_its_newest_activation_only() {
+    let script = Script::new(TEXT, CODES)
+        .call(2, &[])
+        .line(7, &[])
+        .resume(2, 0, &[]);
+    let mut builder = script.into_builder();
+    let line = |activation| Record::Line {
+        activation: ActivationId(activation),
+        line: 7,
+        changes: Vec::new(),
+    };
+    assert_eq!(builder.push(line(0)), Err(Malformed::Left(0)));
+    assert_eq!(builder.push(line(1)), Ok(()));
 }
