@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::fmt::Write as _;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ndbg_simulator::grammar::{cwm, nd, plain_text};
 use ndbg_simulator::recording::{
@@ -140,6 +140,34 @@ fn recording() -> Recording {
     making.builder.finish()
 }
 
+/// Time on the processor where the system says it, so that a busy machine does not count; else time.
+struct Clock {
+    wall: Instant,
+    busy: Option<u64>,
+}
+
+impl Clock {
+    fn start() -> Self {
+        Self {
+            wall: Instant::now(),
+            busy: Self::busy(),
+        }
+    }
+
+    /// Nanoseconds that this process ran.
+    fn busy() -> Option<u64> {
+        let text = std::fs::read_to_string("/proc/self/schedstat").ok()?;
+        text.split(' ').next()?.parse().ok()
+    }
+
+    fn elapsed(&self) -> Duration {
+        match (self.busy, Self::busy()) {
+            (Some(before), Some(now)) if now > before => Duration::from_nanos(now - before),
+            _ => self.wall.elapsed(),
+        }
+    }
+}
+
 fn main() {
     let recording = recording();
     println!(
@@ -147,13 +175,13 @@ fn main() {
         recording.len(),
         recording.activations().len()
     );
-    let start = Instant::now();
+    let start = Clock::start();
     let forest = CallForest::new(&recording);
     println!("forest   {:>8.1?}", start.elapsed());
-    let start = Instant::now();
+    let start = Clock::start();
     forest.history();
     println!("history  {:>8.1?}", start.elapsed());
-    let start = Instant::now();
+    let start = Clock::start();
     forest.lines();
     println!("lines    {:>8.1?}", start.elapsed());
     for level in [Level::Function, Level::Repository] {
@@ -163,19 +191,19 @@ fn main() {
         }
     }
     let tree = forest.tree(forest.roots().next().unwrap());
-    let start = Instant::now();
+    let start = Clock::start();
     let trace = cwm::trace(&tree, "", usize::MAX);
     let text = plain_text(&cwm::encode(&trace));
-    report("cwm", trace.frames.len(), text.len(), start);
-    let start = Instant::now();
+    report("cwm", trace.frames.len(), text.len(), &start);
+    let start = Clock::start();
     cwm::decode(&text).unwrap();
-    report("cwm decode", trace.frames.len(), text.len(), start);
+    report("cwm decode", trace.frames.len(), text.len(), &start);
 }
 
 fn measure(forest: &CallForest<'_>, entries: &Entries, direction: Direction) {
     let sampler = Sampler::new(1, 512);
     let mut statistics = Statistics::default();
-    let start = Instant::now();
+    let start = Clock::start();
     let mut walks = Vec::new();
     for number in 0..10_000 {
         let walk = sampler.sample(forest, entries, direction, number).unwrap();
@@ -184,8 +212,8 @@ fn measure(forest: &CallForest<'_>, entries: &Entries, direction: Direction) {
     }
     let transitions = statistics.transitions() as usize;
     let name = format!("{:?} {direction:?}", entries.level());
-    report(&format!("{name} sample"), transitions, 0, start);
-    let start = Instant::now();
+    report(&format!("{name} sample"), transitions, 0, &start);
+    let start = Clock::start();
     let mut texts = Vec::new();
     for walk in &walks {
         let tree = forest.tree(walk.root);
@@ -193,15 +221,15 @@ fn measure(forest: &CallForest<'_>, entries: &Entries, direction: Direction) {
         texts.push(plain_text(&nd::encode(&trace)));
     }
     let bytes = texts.iter().map(String::len).sum();
-    report(&format!("{name} encode"), transitions, bytes, start);
-    let start = Instant::now();
+    report(&format!("{name} encode"), transitions, bytes, &start);
+    let start = Clock::start();
     for text in &texts {
         nd::decode(text).unwrap();
     }
-    report(&format!("{name} decode"), transitions, bytes, start);
+    report(&format!("{name} decode"), transitions, bytes, &start);
 }
 
-fn report(name: &str, transitions: usize, bytes: usize, start: Instant) {
+fn report(name: &str, transitions: usize, bytes: usize, start: &Clock) {
     let seconds = start.elapsed().as_secs_f64();
     println!(
         "{name:<28} {transitions:>9} transitions {:>9.0} /s {:>6.0} MB/s",

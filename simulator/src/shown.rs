@@ -50,12 +50,9 @@ impl<'f> Shown<'f> {
         let level = event.activation;
         match event.kind {
             EventKind::Return | EventKind::Exception if !node.calling => {
-                let returns = event.kind == EventKind::Return;
-                match self.direction {
-                    Direction::Forward if returns => self.levels.clear(),
-                    // What a level held at its end is where its changes are counted from.
-                    Direction::Inverse if returns => self.know(level, node.event),
-                    Direction::Forward | Direction::Inverse => {}
+                // Behind a return the walk is on another level, where everything is shown again.
+                if event.kind == EventKind::Return && self.direction == Direction::Forward {
+                    self.levels.clear();
                 }
                 View::Value(event.value)
             }
@@ -107,6 +104,7 @@ impl<'f> Shown<'f> {
 
     fn backward(&mut self, level: ActivationId, at: EventId) -> View {
         let recording = self.tree.recording();
+        // What a level held at its end is where its changes are counted from.
         let known = self.levels.iter().rfind(|known| known.0 == level);
         let mut since = known.map_or(recording.activation(level).last, |known| known.1);
         self.know(level, at);

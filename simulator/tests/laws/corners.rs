@@ -1,6 +1,8 @@
 //! The corners of the decision process, one by one.
 
-use ndbg_simulator::recording::{ActivationId, EventId, ExitKind, Leave, Recording};
+use ndbg_simulator::recording::{
+    ActivationId, EventId, ExitKind, Leave, Malformed, Record, Recording,
+};
 use ndbg_simulator::{
     Action, CallForest, Destination, EventKind, Exit, Inapplicable, Node, Stop, Trajectory,
 };
@@ -274,6 +276,11 @@ fn a_program_that_never_ends_has_an_exit_but_no_last_state() {
     assert_eq!(step(&truncated, 0, 3, Action::Continue), never);
     assert_eq!(step(&truncated, 1, 3, Action::Continue), ends);
     assert_eq!(step(&truncated, 0, 3, Action::Breakpoint("x".into())), ends);
+    // A call that was lost sight of before is not what went on for ever.
+    let lost = Script::new(TEXT, CODES).boundary("t", Some(ExitKind::Never));
+    let lost = endless(lost).lose().line(3, &[]).finish();
+    assert_eq!(step(&lost, 1, 3, Action::Continue), ends);
+    assert_eq!(step(&lost, 0, 4, Action::Continue), never);
     // Another program's end says nothing.
     let other = Script::new(TEXT, CODES)
         .boundary("t", Some(ExitKind::Never))
@@ -332,4 +339,20 @@ fn a_session_goes_back_and_takes_another_way() {
     assert_eq!(session.now().state.event, EventKind::Call);
     session.act(&Action::StepOver).unwrap();
     assert_eq!(session.now().state.source, "    n = 0");
+}
+
+#[test]
+fn a_resumed_frame_runs_in_its_newest_activation_only() {
+    let script = Script::new(TEXT, CODES)
+        .call(2, &[])
+        .line(7, &[])
+        .resume(2, 0, &[]);
+    let mut builder = script.into_builder();
+    let line = |activation| Record::Line {
+        activation: ActivationId(activation),
+        line: 7,
+        changes: Vec::new(),
+    };
+    assert_eq!(builder.push(line(0)), Err(Malformed::Left(0)));
+    assert_eq!(builder.push(line(1)), Ok(()));
 }

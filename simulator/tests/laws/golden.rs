@@ -171,6 +171,33 @@ fn what_an_exception_hides_is_shown_at_the_next_line() {
 }
 
 #[test]
+fn everything_is_shown_after_a_return_however_it_was_reached() {
+    let text = "def f(a):\n    g()\n    return a\ndef g():\n    if 1:\n        pass\n";
+    let recording = Script::new(text, &[("f", 1), ("g", 4)])
+        .call(0, &[("a", "1")])
+        .line(2, &[])
+        .call(1, &[])
+        .line(5, &[])
+        .returns(6, "None")
+        .line(3, &[])
+        .finish();
+    let actions = [
+        Action::StepInto,
+        Action::Breakpoint("        pass".into()),
+        Action::StepInto,
+    ];
+    let text = printed(&recording, 0, Direction::Forward, &actions);
+    let frames: Vec<_> = text.split("<|frame_sep|>").skip(3).collect();
+    assert_eq!(
+        frames,
+        [
+            r#"<|return_sep|><|src_sep|>        pass<|arg_sep|>"None"<|action_sep|><|step_into|>"#,
+            r#"<|line_sep|><|arg_sep|>{"a": "1"}<|src_sep|>    return a"#,
+        ]
+    );
+}
+
+#[test]
 fn cwm_prints_every_name_and_keeps_the_newline() {
     let recording = count();
     let forest = CallForest::new(&recording);

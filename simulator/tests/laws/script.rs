@@ -185,6 +185,10 @@ impl Script {
         self
     }
 
+    pub fn into_builder(self) -> RecordingBuilder {
+        self.builder
+    }
+
     pub fn finish(self) -> Recording {
         self.builder.finish()
     }

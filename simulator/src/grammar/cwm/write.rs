@@ -83,6 +83,7 @@ fn frame<'f>(tree: &Tree<'f>, id: EventId, levels: &mut Vec<Known>) -> Frame<'f>
     let values = match event.kind {
         EventKind::Return | EventKind::Exception => {
             if event.kind == EventKind::Return {
+                // Never printed again; a loop of calls must not keep the locals of each.
                 levels.retain(|known| known.activation != event.activation);
             }
             Values::Value(event.value.map(text).unwrap_or_default())
