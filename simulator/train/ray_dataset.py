@@ -4,8 +4,9 @@
         --command "ndbg-agent dataset make --config d.toml --parts parts --shard {shard}" \\
         --merge "ndbg-agent dataset merge --config d.toml --parts parts --out out"
 
-`{shard}` becomes `i/n`, `{index}` becomes i and `{count}` n. The command is the one that a person runs
-on one machine; it must be safe to run twice and to run again after it was killed, which a shard is.
+`{shard}` becomes `i/n`, `{index}` becomes i and `{count}` n. The command is the one that a person
+runs on one machine; it must be safe to run twice and to run again after it was killed, which a
+shard is.
 Tasks that die with their node are run again by Ray, commands that fail are run again here.
 `--parts` and `--out` lie on storage that every node sees.
 """
@@ -35,7 +36,7 @@ def fill(template, index, count):
 
 
 def run_command(words, environment=None, log=None):
-    """Runs a command in a process group of its own that dies with this process's work; its exit code."""
+    """Runs a command in a process group that is killed with the task; its exit code."""
     with open(log, "ab") if log else open(os.devnull, "wb") as output:
         process = subprocess.Popen(
             words,
@@ -74,8 +75,8 @@ def make(options):
     import ray
 
     ray.init(address=options.address, log_to_driver=True, include_dashboard=False)
-    # max_retries is for tasks that die with their worker or node; a command that fails raises, and was
-    # tried again in the task already.
+    # max_retries is for tasks that die with their worker or node; a command that fails raises, and
+    # was tried again in the task already.
     task = ray.remote(run_shard).options(num_cpus=options.cpus, max_retries=options.task_retries)
     if options.logs:
         os.makedirs(options.logs, exist_ok=True)
@@ -96,7 +97,10 @@ def make(options):
             failed.append(index)
             print(f"shard {index}: {error}", file=sys.stderr)
         else:
-            print(f"shard {index} done, attempt {attempts}; {total - len(waiting)} of {total}", file=sys.stderr)
+            print(
+                f"shard {index} done, attempt {attempts}; {total - len(waiting)} of {total}",
+                file=sys.stderr,
+            )
     if failed:
         print(f"not merged: shards {sorted(failed)} failed", file=sys.stderr)
         return 1
@@ -115,7 +119,9 @@ def parse(arguments=None):
     parser.add_argument("--address", help="a running cluster; without it one is started here")
     parser.add_argument("--cpus", type=float, default=1, help="cores a shard")
     parser.add_argument("--attempts", type=int, default=3, help="runs of a command that fails")
-    parser.add_argument("--task-retries", type=int, default=5, help="runs of a task whose worker dies")
+    parser.add_argument(
+        "--task-retries", type=int, default=5, help="runs of a task whose worker dies"
+    )
     parser.add_argument("--pause", type=float, default=2.0, help="seconds before another attempt")
     parser.add_argument("--logs", help="folder for the output of the shards")
     options = parser.parse_args(arguments)

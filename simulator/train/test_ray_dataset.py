@@ -4,8 +4,8 @@
     python test_ray_dataset.py --command "… --parts {parts} --shard {shard}" \\
         --merge "… --parts {parts} --out {out}"     # with the real one
 
-Needs Ray and nothing else. `{parts}` and `{out}` become folders of the test. Ends with 0 when the data
-set made with a killed worker is the same, byte for byte, as that of one undisturbed shard.
+Needs Ray and nothing else. `{parts}` and `{out}` become folders of the test. Ends with 0 when the
+data set made with a killed worker is the same, byte for byte, as that of one undisturbed shard.
 """
 
 import argparse
@@ -22,7 +22,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 # Forty units, a file each; a merge that is a concatenation in order.
-STAND_IN = '''
+STAND_IN = """
 import os, sys, time
 parts, shard = sys.argv[1:]
 index, count = map(int, shard.split("/"))
@@ -35,8 +35,8 @@ for unit in range(40):
     with open(path + ".tmp%d" % os.getpid(), "w") as file:
         file.write("unit %d\\n" % unit * (unit % 7))
     os.replace(file.name, path)
-'''
-STAND_IN_MERGE = '''
+"""
+STAND_IN_MERGE = """
 import os, sys
 parts, out = sys.argv[1:]
 os.makedirs(out, exist_ok=True)
@@ -46,7 +46,7 @@ with open(os.path.join(out, "data"), "w") as file:
     for name in names:
         with open(os.path.join(parts, name)) as part:
             file.write(part.read())
-'''
+"""
 
 
 def digest(folder):
@@ -108,7 +108,9 @@ def main():
     parser.add_argument("--command")
     parser.add_argument("--merge")
     parser.add_argument("--shards", type=int, default=4)
-    parser.add_argument("--wait", type=float, default=120.0, help="seconds to wait for a worker to kill")
+    parser.add_argument(
+        "--wait", type=float, default=120.0, help="seconds to wait for a worker to kill"
+    )
     options = parser.parse_args()
     if bool(options.command) != bool(options.merge):
         parser.error("--command and --merge go together")

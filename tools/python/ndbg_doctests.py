@@ -1,10 +1,11 @@
-"""Turns the examples of docstrings into calls: sources with one call each, as `ndbg_fuzz` writes them.
+"""Turns the examples of docstrings into sources with one call each, as `ndbg_fuzz` writes them.
 
     python ndbg_doctests.py [--id PREFIX] FILE...
 
-An example whose statement is an expression that calls a function of the module becomes a job: the part
-of the module that the function and the statements before the example need, these statements, and the
-call. Nothing is believed about what the docstring expects; a job counts when the call returns.
+An example whose statement is an expression that calls a function of the module becomes a job: the
+part of the module that the function and the statements before the example need, these statements,
+and the call. Nothing is believed about what the docstring expects; a job counts when its call
+returns.
 """
 
 import argparse
@@ -38,7 +39,9 @@ def _called(expression, functions):
     names = [
         node.func.id
         for node in ast.walk(expression)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in functions
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in functions
     ]
     return names[0] if names else None
 
@@ -72,7 +75,11 @@ def jobs(text, tree, name, docstring):
         # call use is in it and is checked like the rest.
         call = ast.get_source_segment(example.source, expression) or example.source.strip()
         holder = "\n".join(
-            ["def _example():", *("    " + line for line in _lines(setup)), f"    return ({call}\n    )"]
+            [
+                "def _example():",
+                *("    " + line for line in _lines(setup)),
+                f"    return ({call}\n    )",
+            ]
         )
         whole = text + "\n\n" + holder + "\n"
         try:
@@ -94,7 +101,11 @@ def records(path, prefix=""):
             text = file.read()
         tree = ast.parse(text)
     except (OSError, ValueError, SyntaxError, RecursionError) as error:
-        yield {"id": prefix + path, "file": path, "skipped": f"cannot be read: {type(error).__name__}"}
+        yield {
+            "id": prefix + path,
+            "file": path,
+            "skipped": f"cannot be read: {type(error).__name__}",
+        }
         return
     for name, docstring in docstrings(tree):
         base = {"id": f"{prefix}{path}::{name or '__doc__'}", "file": path}
@@ -110,10 +121,18 @@ def records(path, prefix=""):
             if returns:
                 kept += 1
                 yield dict(
-                    base, id=f"{base['id']}#{number}", function=function, source=source, calls=[call]
+                    base,
+                    id=f"{base['id']}#{number}",
+                    function=function,
+                    source=source,
+                    calls=[call],
                 )
         if not kept:
-            reason = "no example returns by itself" if found else "no example calls a function of the module"
+            reason = (
+                "no example returns by itself"
+                if found
+                else "no example calls a function of the module"
+            )
             yield dict(base, skipped=reason)
 
 

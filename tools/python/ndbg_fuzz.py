@@ -2,13 +2,13 @@
 
     python ndbg_fuzz.py [--seed N] [--calls N] [--id PREFIX] FILE...
 
-One JSON line a function: {"id", "file", "function", "source", "calls"} or {"id", "file", "function",
-"skipped"}. `source` is the part of the module that the function needs, closed under names; `calls` are
-expressions to evaluate after it.
+One JSON line a function: {"id", "file", "function", "source", "calls"}, or {"id", "file",
+"function", "skipped"}. `source` is the part of the module that the function needs, closed under
+names; `calls` are expressions to evaluate after it.
 
 Nothing of the module runs in this process. Each trial is a forked child with a deadline, a memory
-limit, no network and an empty folder to work in, and functions that could reach out (files, processes,
-time, chance) are refused before from their syntax tree.
+limit, no network and an empty folder to work in, and functions that could reach out (files,
+processes, time, chance) are refused before, from their syntax tree.
 """
 
 import argparse
@@ -33,8 +33,8 @@ TYPICAL = 40
 def _shortest(found, limit):
     """The calls that together cover every line that any of them covers, short ones first.
 
-    The shortest input of a kind is often an empty one, with which little happens, so that a few that
-    get furthest and are still short come along.
+    The shortest input of a kind is often an empty one, with which little happens, so that a few
+    that get furthest and are still short come along.
     """
     chosen, covered = [], set()
     for call, lines in sorted(found.items(), key=lambda item: (len(item[0]), item[0])):
@@ -68,12 +68,12 @@ def fuzz_function(source, name, seed=0, calls=CALLS, rounds=ROUNDS):
             return [], "its module part does not run: " + trials.problem
         for _ in range(rounds):
             wanted = names if chance.random() < 0.7 else names[:required]
-            tuples = [
-                [chance.choice(kinds[parameter]) for parameter in wanted] for _ in range(6)
-            ]
+            tuples = [[chance.choice(kinds[parameter]) for parameter in wanted] for _ in range(6)]
             batch, shapes = [], {}
             for shape in tuples:
-                call = "{}({})".format(name, ", ".join(draw(kind, chance, literals) for kind in shape))
+                call = "{}({})".format(
+                    name, ", ".join(draw(kind, chance, literals) for kind in shape)
+                )
                 if call not in found and call not in shapes:
                     shapes[call] = dict(zip(wanted, shape))
                     batch.append(call)
@@ -101,7 +101,11 @@ def records(path, prefix="", seed=0, calls=CALLS):
             text = file.read()
         tree = ast.parse(text)
     except (OSError, ValueError, SyntaxError, RecursionError) as error:
-        yield {"id": prefix + path, "file": path, "skipped": f"cannot be read: {type(error).__name__}"}
+        yield {
+            "id": prefix + path,
+            "file": path,
+            "skipped": f"cannot be read: {type(error).__name__}",
+        }
         return
     for function in functions_in(tree):
         record = {"id": f"{prefix}{path}::{function}", "file": path, "function": function}

@@ -4,13 +4,21 @@ import ast
 
 # Kinds of input: what `ndbg_fuzz_inputs.draw` knows.
 SCALARS = ("int", "str", "float", "bool")
-CONTAINERS = ("list[int]", "list[str]", "dict[str,int]", "tuple[int,int]", "set[int]", "list[list[int]]")
+CONTAINERS = (
+    "list[int]",
+    "list[str]",
+    "dict[str,int]",
+    "tuple[int,int]",
+    "set[int]",
+    "list[list[int]]",
+)
 ANY = (*SCALARS[:3], *CONTAINERS[:3])
 
 _METHODS = {
-    "str": "upper lower strip lstrip rstrip split rsplit splitlines replace startswith endswith find "
-    "rfind join isdigit isalpha isalnum isupper islower isspace title capitalize swapcase zfill ljust "
-    "rjust center partition rpartition encode format translate expandtabs casefold isidentifier",
+    "str": "upper lower strip lstrip rstrip split rsplit splitlines replace startswith endswith "
+    "find rfind join isdigit isalpha isalnum isupper islower isspace title capitalize "
+    "swapcase zfill ljust rjust center partition rpartition encode format translate "
+    "expandtabs casefold isidentifier",
     "list": "append extend insert remove sort reverse",
     "dict": "items keys values get setdefault popitem",
     "set": "add discard union intersection difference issubset issuperset isdisjoint",
@@ -20,12 +28,13 @@ _METHODS = {
 METHODS = {name: kind for kind, names in _METHODS.items() for name in names.split()}
 
 _NAMES = {
-    "int": "n m k i j x y num number count size width height length index start stop end step limit "
-    "base depth level year month day hour minute second a b c value pos offset total",
-    "str": "s t text string str name line word key label prefix suffix path title msg message pattern "
-    "sep char letter token source data url filename",
-    "list": "items values numbers nums lst list seq sequence xs array arr words lines names elements "
-    "rows iterable args points data parts",
+    "int": "n m k i j x y num number count size width height length index start stop end step "
+    "limit base depth level year month day hour minute second a b c value pos offset "
+    "total",
+    "str": "s t text string str name line word key label prefix suffix path title msg message "
+    "pattern sep char letter token source data url filename",
+    "list": "items values numbers nums lst list seq sequence xs array arr words lines names "
+    "elements rows iterable args points data parts",
     "dict": "d dict mapping table options kwargs config env counts params",
     "set": "seen visited allowed",
     "float": "f rate ratio factor scale price weight temperature",
@@ -80,7 +89,9 @@ def _of_annotation(node):
                 return kinds + (["None"] if name == "Optional" else [])
         items = _of_annotation(parts[0])
         if head and items:
-            exact = [kind for kind in head if kind.split("[")[-1].startswith(items[0].split("[")[0])]
+            exact = [
+                kind for kind in head if kind.split("[")[-1].startswith(items[0].split("[")[0])
+            ]
             return exact or head
         return head
     return []
@@ -92,7 +103,12 @@ def _of_value(node):
         if isinstance(node.value, bytes):
             return ["bytes"]
         return list(_WIDER.get(type(node.value).__name__, []))
-    for shape, kind in ((ast.List, "list"), (ast.Tuple, "tuple"), (ast.Dict, "dict"), (ast.Set, "set")):
+    for shape, kind in (
+        (ast.List, "list"),
+        (ast.Tuple, "tuple"),
+        (ast.Dict, "dict"),
+        (ast.Set, "set"),
+    ):
         if isinstance(node, shape):
             return list(_WIDER[kind])
     if isinstance(node, ast.UnaryOp):
@@ -187,7 +203,9 @@ class _Uses(ast.NodeVisitor):
         elif isinstance(inner, ast.Constant) and isinstance(inner.value, str):
             self.say(node.value, ["dict[str,int]"])
         else:
-            self.say(node.value, ["list[int]", "str", "list[str]", "dict[int,str]", "list[list[int]]"])
+            self.say(
+                node.value, ["list[int]", "str", "list[str]", "dict[int,str]", "list[list[int]]"]
+            )
             self.say(inner, ["int", "str"])
         self.generic_visit(node)
 

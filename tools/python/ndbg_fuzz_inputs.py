@@ -2,12 +2,32 @@
 
 import ast
 
-WORDS = "apple berry hello world a b abc xyz foo Bar test 42 7 x-y a,b key value one two".split()
+WORDS = [
+    "apple",
+    "berry",
+    "hello",
+    "world",
+    "a",
+    "b",
+    "abc",
+    "xyz",
+    "foo",
+    "Bar",
+    "test",
+    "42",
+    "7",
+    "x-y",
+    "a,b",
+    "key",
+    "value",
+    "one",
+    "two",
+]
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCXYZ0123456789 .,-_:/()[]"
 
 
 def literals_in(function):
-    """{type name: values} of the constants in a body, docstring left out, in order of appearance."""
+    """{type name: values} of the constants in a body, in order, docstring left out."""
     body = function.body
     if (
         body

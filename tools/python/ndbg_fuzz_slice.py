@@ -6,23 +6,100 @@ import sys
 
 # Modules that compute and do nothing else.
 HARMLESS = frozenset(
-    "abc bisect calendar cmath collections colorsys contextlib copy dataclasses decimal difflib enum "
-    "fractions functools heapq itertools keyword math numbers operator re statistics string struct "
-    "textwrap types typing unicodedata base64 binascii hashlib html json zlib quopri stringprep "
-    "token array datetime ipaddress fnmatch posixpath ntpath shlex graphlib".split()
+    [
+        "abc",
+        "bisect",
+        "calendar",
+        "cmath",
+        "collections",
+        "colorsys",
+        "contextlib",
+        "copy",
+        "dataclasses",
+        "decimal",
+        "difflib",
+        "enum",
+        "fractions",
+        "functools",
+        "heapq",
+        "itertools",
+        "keyword",
+        "math",
+        "numbers",
+        "operator",
+        "re",
+        "statistics",
+        "string",
+        "struct",
+        "textwrap",
+        "types",
+        "typing",
+        "unicodedata",
+        "base64",
+        "binascii",
+        "hashlib",
+        "html",
+        "json",
+        "zlib",
+        "quopri",
+        "stringprep",
+        "token",
+        "array",
+        "datetime",
+        "ipaddress",
+        "fnmatch",
+        "posixpath",
+        "ntpath",
+        "shlex",
+        "graphlib",
+    ]
 )
 
 # Builtins through which code reaches what its text does not show.
 DANGEROUS = frozenset(
-    "open input eval exec compile __import__ breakpoint exit quit globals locals vars memoryview help "
-    "getattr setattr delattr".split()
+    [
+        "open",
+        "input",
+        "eval",
+        "exec",
+        "compile",
+        "__import__",
+        "breakpoint",
+        "exit",
+        "quit",
+        "globals",
+        "locals",
+        "vars",
+        "memoryview",
+        "help",
+        "getattr",
+        "setattr",
+        "delattr",
+    ]
 )
 
 # Modules that harmless ones have as attributes: `shlex.os.system(...)`.
-HIDDEN = frozenset("os sys io builtins subprocess socket shutil pathlib importlib ctypes nt posix".split())
+HIDDEN = frozenset(
+    [
+        "os",
+        "sys",
+        "io",
+        "builtins",
+        "subprocess",
+        "socket",
+        "shutil",
+        "pathlib",
+        "importlib",
+        "ctypes",
+        "nt",
+        "posix",
+    ]
+)
 
 # `datetime.now()` and the like: another answer every time.
-CHANGING = frozenset("now today utcnow time monotonic perf_counter urandom getpid".split())
+CHANGING = frozenset(
+    ["now", "today", "utcnow", "time", "monotonic", "perf_counter", "urandom", "getpid"]
+)
 
 
 class Refused(Exception):
@@ -150,7 +227,9 @@ def slice_of(text, tree, name):
         raise Refused("needs too much of its module")
     parts = []
     future = [
-        node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"
+        node
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__"
     ]
     for node in future + statements:
         parts.append(_segment(text, node))

@@ -15,7 +15,7 @@ LONGEST = 2000
 
 
 class _TooSlow(BaseException):
-    """A call that took too long; no `Exception`, so that a handler in the function lets it through."""
+    """A call that took too long; no `Exception`, so that handlers let it through."""
 
 
 def _alarm(_signal, _frame):
@@ -45,8 +45,8 @@ def _confine(folder):
     for number in (0, 1, 2):
         os.dup2(null, number)
     # Whoever started this process may have put objects of their own in these places.
-    sys.stdin = open(os.devnull, encoding="utf-8")
-    sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")
+    sys.stdin, sys.stdout = os.fdopen(0, "r"), os.fdopen(1, "w")
+    sys.stderr = sys.stdout
     sys.setrecursionlimit(300)
 
     def refuse(*_arguments, **_options):
@@ -54,7 +54,17 @@ def _confine(folder):
 
     import socket
 
-    for name in ("fork", "forkpty", "execv", "execve", "posix_spawn", "system", "kill", "remove", "unlink"):
+    for name in (
+        "fork",
+        "forkpty",
+        "execv",
+        "execve",
+        "posix_spawn",
+        "system",
+        "kill",
+        "remove",
+        "unlink",
+    ):
         if hasattr(os, name):
             setattr(os, name, refuse)
     socket.socket = socket.create_connection = refuse

@@ -7,13 +7,13 @@ import subprocess
 import sys
 
 import pytest
+from conftest import TOOLS
 
 import ndbg_fuzz
 from ndbg_fuzz_guess import guess
 from ndbg_fuzz_inputs import literals_in
 from ndbg_fuzz_slice import Refused, functions_in, slice_of
 from ndbg_fuzz_trial import Trials
-from conftest import TOOLS
 
 MODULE = '''
 import math
@@ -147,7 +147,8 @@ def test_endless_and_greedy_calls_end(body):
 def test_a_trial_cannot_write_or_connect_or_print(tmp_path, capfd):
     target = tmp_path / "written"
     source = (
-        f"def write(a):\n    with open({str(target)!r}, 'w') as f:\n        f.write('x')\n        f.flush()\n    return 1\n"
+        f"def write(a):\n    with open({str(target)!r}, 'w') as f:\n"
+        "        f.write('x')\n        f.flush()\n    return 1\n"
         "def connect(a):\n    import socket\n    socket.socket()\n    return 1\n"
         "def run(a):\n    import os\n    return os.system('true')\n"
         "def say(a):\n    print(a)\n    return os_folder()\n"
