@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod cli;
+pub mod dataset;
 pub mod debug;
 pub mod fix;
 pub mod outcome;

@@ -42,8 +42,10 @@ pub struct Manifest {
     pub actions: BTreeMap<String, u64>,
     /// Every file that samples were made of, with its licence.
     pub origins: BTreeSet<Origin>,
-    /// Units without samples, by reason.
+    /// Units, functions and programs without samples, by reason.
     pub skipped: BTreeMap<String, u64>,
+    /// Functions and programs that gave no samples, with the reason.
+    pub left_out: BTreeMap<String, String>,
     /// Keys of units that nothing can be made of, with the reason.
     pub unsuitable: BTreeMap<String, String>,
     /// Keys of units in which the worker failed, with what it said.
@@ -69,6 +71,12 @@ impl Manifest {
     /// Counts a unit.
     pub fn add_unit(&mut self, header: &PartHeader) {
         *self.units.entry(header.source.clone()).or_default() += 1;
+        for (name, reason) in &header.left_out {
+            // The part up to the colon is the kind, behind it stand names.
+            let kind = reason.split(':').next().unwrap_or(reason);
+            *self.skipped.entry(kind.to_owned()).or_default() += 1;
+            self.left_out.insert(name.clone(), reason.clone());
+        }
         let Some(skip) = &header.skipped else { return };
         *self.skipped.entry(skip.label()).or_default() += 1;
         let (table, text) = match skip {

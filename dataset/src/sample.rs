@@ -35,6 +35,24 @@ pub struct Sample {
     pub data: serde_json::Map<String, serde_json::Value>,
 }
 
+/// What a unit gives.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Harvest {
+    /// Its samples, in a fixed order.
+    pub samples: Vec<Sample>,
+    /// Functions and programs of the unit that gave none, with the reason.
+    pub left_out: BTreeMap<String, String>,
+}
+
+impl From<Vec<Sample>> for Harvest {
+    fn from(samples: Vec<Sample>) -> Self {
+        Self {
+            samples,
+            left_out: BTreeMap::new(),
+        }
+    }
+}
+
 /// The file that a sample was made of, and under what licence.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Origin {

@@ -6,6 +6,7 @@
 //! not at all. A part that is there is read, checked and kept; that is all that resuming takes, and what
 //! makes the shards of one data set free to run anywhere, in any order, more than once.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use crate::sample::{Sample, Skip, Unit};
+use crate::sample::{Harvest, Sample, Skip, Unit};
 
 /// Version of the part files.
 pub const FORMAT: u32 = 1;
@@ -28,12 +29,17 @@ const LEVEL: i32 = 3;
 /// A worker that gives another answer for the same unit breaks the promise that one shard and four
 /// give the same bytes: draws come from the unit's key or index, never from a clock.
 pub trait Worker {
-    /// The samples of a unit, in a fixed order.
-    fn run(&self, unit: &Unit) -> Result<Vec<Sample>, Skip>;
+    /// What a unit gives, in a fixed order.
+    fn run(&self, unit: &Unit) -> Result<Harvest, Skip>;
 
     /// What the samples depend on besides the units: seeds, versions, options. Parts written under
     /// another fingerprint are made anew.
     fn fingerprint(&self) -> String;
+
+    /// Whether to end before the next unit. What a stopped worker says of a unit is not kept.
+    fn is_stopped(&self) -> bool {
+        false
+    }
 }
 
 /// Which part of the work is done here: `index` of `count`.
@@ -98,6 +104,9 @@ pub enum ShardError {
     /// A record could not be written as JSON.
     #[error("a record could not be written: {0}")]
     Json(#[from] serde_json::Error),
+    /// The worker was told to stop; what is finished is kept.
+    #[error("stopped")]
+    Stopped,
     /// Two units have one key.
     #[error("two units are called `{0}`")]
     SameKey(String),
@@ -126,6 +135,12 @@ pub struct PartHeader {
     /// Why there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped: Option<Skip>,
+    /// Predictions that the samples ask for.
+    #[serde(default)]
+    pub transitions: u64,
+    /// What in the unit gave none, with the reason.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub left_out: BTreeMap<String, String>,
 }
 
 /// A part, read.
@@ -180,6 +195,9 @@ pub fn run_shard(
         .enumerate()
         .filter(|(index, _)| options.shard.takes(*index))
     {
+        if worker.is_stopped() {
+            return Err(ShardError::Stopped);
+        }
         report.units += 1;
         let fingerprint = fingerprint(&worker.fingerprint(), unit)?;
         let path = part_path(folder, index, &unit.key);
@@ -273,10 +291,15 @@ fn write_unit(
         attempts.begin()?;
         run_caught(worker, unit)
     };
-    let (samples, skipped) = match outcome {
-        Ok(samples) => (samples, None),
-        Err(skip) => (Vec::new(), Some(skip)),
+    if worker.is_stopped() {
+        attempts.end()?;
+        return Err(ShardError::Stopped);
+    }
+    let (harvest, skipped) = match outcome {
+        Ok(harvest) => (harvest, None),
+        Err(skip) => (Harvest::default(), Some(skip)),
     };
+    let Harvest { samples, left_out } = harvest;
     let header = PartHeader {
         format: FORMAT,
         index,
@@ -285,6 +308,8 @@ fn write_unit(
         fingerprint,
         samples: samples.len(),
         skipped,
+        transitions: samples.iter().flat_map(|one| one.actions.values()).sum(),
+        left_out,
     };
     let mut text = serde_json::to_vec(&header)?;
     text.push(b'\n');
@@ -298,7 +323,7 @@ fn write_unit(
 }
 
 /// A worker that panics costs its unit, not the shard.
-fn run_caught(worker: &dyn Worker, unit: &Unit) -> Result<Vec<Sample>, Skip> {
+fn run_caught(worker: &dyn Worker, unit: &Unit) -> Result<Harvest, Skip> {
     catch_unwind(AssertUnwindSafe(|| worker.run(unit))).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let text = text.or_else(|| panic.downcast_ref::<String>().cloned());

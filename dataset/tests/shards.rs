@@ -8,7 +8,7 @@ use std::{env, fs};
 use ndbg_dataset::manifest::Recipe;
 use ndbg_dataset::merge::{Merging, merge};
 use ndbg_dataset::random::Random;
-use ndbg_dataset::sample::{Origin, Sample, Skip, Unit};
+use ndbg_dataset::sample::{Harvest, Origin, Sample, Skip, Unit};
 use ndbg_dataset::shard::{RunOptions, Shard, Worker, part_path, run_shard};
 use serde_json::json;
 
@@ -20,7 +20,7 @@ struct Drawing {
 }
 
 impl Worker for Drawing {
-    fn run(&self, unit: &Unit) -> Result<Vec<Sample>, Skip> {
+    fn run(&self, unit: &Unit) -> Result<Harvest, Skip> {
         let number = unit.work.as_u64().unwrap();
         if self.deadly == Some(number) {
             std::process::abort();
@@ -53,7 +53,7 @@ impl Worker for Drawing {
                 .unwrap()
                 .clone(),
         };
-        Ok((0..number % 5).map(sample).collect())
+        Ok((0..number % 5).map(sample).collect::<Vec<_>>().into())
     }
 
     fn fingerprint(&self) -> String {

@@ -1,5 +1,6 @@
 //! The command line: one file a verb. Arguments become settled settings here, nothing else happens.
 
+mod dataset;
 mod debug;
 mod doctor;
 mod fix;
@@ -34,6 +35,7 @@ enum Verb {
     Localize(localize::LocalizeArguments),
     Trace(trace::TraceArguments),
     Debug(debug::DebugArguments),
+    Dataset(dataset::DatasetArguments),
     Doctor(doctor::DoctorArguments),
     Bench(crate::bench::BenchArguments),
 }
@@ -73,6 +75,7 @@ pub fn main() -> ExitCode {
         Verb::Localize(verb) => localize::run(verb, color),
         Verb::Trace(verb) => trace::run(verb, color),
         Verb::Debug(verb) => debug::run(verb, color),
+        Verb::Dataset(verb) => dataset::run(verb, color),
         Verb::Doctor(verb) => doctor::run(verb),
         Verb::Bench(verb) => crate::bench::run(verb),
     };

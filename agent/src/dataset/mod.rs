@@ -8,4 +8,5 @@ mod repository;
 mod trajectories;
 
 pub use build::{Built, Progress, Settings, Source, build, merge_parts};
+pub use functions::Files;
 pub use trajectories::{Directions, Grammar};

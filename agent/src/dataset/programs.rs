@@ -87,8 +87,11 @@ impl Runner {
         let folder = Utf8Path::from_path(folder.path()).unwrap_or(&self.scratch);
         let empty = folder.join("empty");
         fs::create_dir_all(&empty).map_err(io(&empty))?;
-        let (jobs, config, raw) =
-            (folder.join("jobs"), folder.join("config"), folder.join("raw"));
+        let (jobs, config, raw) = (
+            folder.join("jobs"),
+            folder.join("config"),
+            folder.join("raw"),
+        );
         let lines: Vec<String> = programs
             .iter()
             .map(|program| serde_json::to_string(program).unwrap_or_default())
@@ -121,7 +124,10 @@ impl Runner {
                 .boundaries()
                 .iter()
                 .filter(|boundary| boundary.kind == BoundaryKind::Function);
-            let ended = begun.clone().filter(|boundary| boundary.exit.is_some()).count();
+            let ended = begun
+                .clone()
+                .filter(|boundary| boundary.exit.is_some())
+                .count();
             let (begun, whole) = (begun.count(), recording.end().is_some());
             recorded.recordings.push(recording);
             if whole {

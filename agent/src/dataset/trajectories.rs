@@ -33,6 +33,9 @@ pub enum Directions {
     Both,
 }
 
+/// Characters of source that a sample may show.
+const MAX_CODE: usize = 12_000;
+
 /// How samples are drawn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Drawing {
@@ -65,7 +68,9 @@ impl Drawing {
     /// Number of a walk, from its name: the same whatever else is in the data set.
     fn number(name: &str) -> u64 {
         let hash = Sha256::digest(name.as_bytes());
-        hash.iter().take(8).fold(0, |sum, &byte| sum << 8 | u64::from(byte))
+        hash.iter()
+            .take(8)
+            .fold(0, |sum, &byte| sum << 8 | u64::from(byte))
     }
 }
 
@@ -94,7 +99,9 @@ pub fn of_programs(
         if boundary.kind != BoundaryKind::Function || boundary.exit.is_none() {
             continue;
         }
-        let until = boundaries.get(at + 1).map_or(recording.len() as u32, |next| next.at.0);
+        let until = boundaries
+            .get(at + 1)
+            .map_or(recording.len() as u32, |next| next.at.0);
         let mut program = Walked {
             id: boundary.name.clone(),
             ..Walked::default()
@@ -152,7 +159,9 @@ pub fn of_repository(
         for walk in 0..count {
             let id = format!("{name}#{}{walk}", letter(direction));
             let number = Drawing::number(&id);
-            let Some(trajectory) = drawing.sampler().sample(&forest, &entries, direction, number)
+            let Some(trajectory) = drawing
+                .sampler()
+                .sample(&forest, &entries, direction, number)
             else {
                 continue;
             };
@@ -211,15 +220,22 @@ fn sample(drawn: &Drawn<'_, '_>, drawing: &Drawing, origin: Option<Origin>) -> O
     if trajectory.transitions() == 0 {
         return None;
     }
-    let code = match trajectory.direction {
+    let recording = tree.recording();
+    let mut code = match trajectory.direction {
         Direction::Forward => context::scope_source(tree),
         Direction::Inverse => context::root_source(tree),
     };
-    let segments = match drawing.grammar {
-        Grammar::Nd => nd::encode(&nd::trace(tree, trajectory, code.as_str())),
-        Grammar::Cwm => cwm::encode(&cwm::trace(tree, code.as_str())),
+    // Without its source a walk asks for guesses, with that of half a project for nothing else.
+    if code.is_empty() || code.len() > MAX_CODE {
+        return None;
+    }
+    if drawing.grammar == Grammar::Cwm {
+        code = cwm::mark_entry(&code, recording.source_line(tree.entry()));
+    }
+    let (text, loss) = match drawing.grammar {
+        Grammar::Nd => joined(&nd::encode(&nd::trace(tree, trajectory, code.as_str()))),
+        Grammar::Cwm => joined(&cwm::encode(&cwm::trace(tree, code.as_str(), drawing.cap))),
     };
-    let (text, loss) = joined(&segments);
     let mut statistics = Statistics::default();
     statistics.add(trajectory);
     let actions: BTreeMap<String, u64> = ActionKind::ALL
@@ -227,7 +243,6 @@ fn sample(drawn: &Drawn<'_, '_>, drawing: &Drawing, origin: Option<Origin>) -> O
         .map(|&kind| (kind.name().to_owned(), statistics.of(kind)))
         .filter(|(_, count)| *count > 0)
         .collect();
-    let recording = tree.recording();
     let data = json!({
         "id": drawn.id,
         "level": match drawn.level {
@@ -243,9 +258,15 @@ fn sample(drawn: &Drawn<'_, '_>, drawing: &Drawing, origin: Option<Origin>) -> O
         "text": text,
         "loss": loss,
     });
+    // A walk through a repository stands for itself, one of a function for its program.
+    let program = (drawn.level == Level::Repository).then(|| code.clone());
+    let serde_json::Value::Object(data) = data else {
+        return None;
+    };
     Some(Sample {
         actions,
         origin,
+        program,
         data,
     })
 }
@@ -256,7 +277,9 @@ fn is_lossy(tree: &Tree<'_>) -> bool {
     tree.events().any(|id| {
         let event = recording.event(id);
         let changed = event.changes.iter().filter_map(|change| change.value);
-        changed.chain(event.value).any(|value| recording.is_lossy(value))
+        changed
+            .chain(event.value)
+            .any(|value| recording.is_lossy(value))
     })
 }
 
