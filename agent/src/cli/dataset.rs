@@ -51,6 +51,9 @@ struct BuildArguments {
     /// Folder of the data set; an interrupted build goes on there
     #[arg(long, value_name = "DIR")]
     out: Utf8PathBuf,
+    /// Name of the data set, for its card
+    #[arg(long, value_name = "NAME", default_value = "Debugger trajectories")]
+    name: String,
     /// Programs that are generated
     #[arg(long, value_name = "N", default_value_t = 1000)]
     count: u64,
@@ -215,6 +218,7 @@ fn settle(arguments: BuildArguments) -> Result<(Settings, Utf8PathBuf, Shard), S
     sources.dedup();
     let settings = Settings {
         format: 1,
+        name: arguments.name,
         sources,
         count: arguments.count,
         seed: arguments.seed,

@@ -50,6 +50,8 @@ pub enum Source {
 pub struct Settings {
     /// Version of this file.
     pub format: u32,
+    /// Name, for the data card.
+    pub name: String,
     /// Sources.
     pub sources: Vec<Source>,
     /// Generated programs.
@@ -388,7 +390,7 @@ fn merge_with(sources: &Sources, units: &[Unit], out: &Utf8Path) -> Result<Manif
         ..Merging::default()
     };
     let recipe = Recipe {
-        name: out.file_name().unwrap_or("data set").to_owned(),
+        name: settings.name.clone(),
         seeds: BTreeMap::from([("everything".to_owned(), settings.seed)]),
         versions: BTreeMap::from([
             (

@@ -147,7 +147,7 @@ pub(super) fn run(unit: &Unit, runner: &Runner, drawing: &Drawing) -> Result<Har
     spec.output_cap = 256 << 20;
     let done = process::run(&spec, &runner.cancel).map_err(super::build::crashed)?;
     let lines = String::from_utf8_lossy(&done.stdout);
-    let found: Vec<Found> = lines
+    let mut found: Vec<Found> = lines
         .lines()
         .filter_map(|line| serde_json::from_str(line).ok())
         .collect();
@@ -159,7 +159,15 @@ pub(super) fn run(unit: &Unit, runner: &Runner, drawing: &Drawing) -> Result<Har
         };
         return Err(Skip::Unsuitable { reason });
     }
+    // Names say where a function is from, not where the file lies on this machine.
+    let place = format!("{}::", work.path);
+    for function in &mut found {
+        function.id = function.id.replacen(&place, "", 1);
+    }
+    // Several examples may call one function: they are calls of one program.
+    found.sort_by(|a, b| a.source.cmp(&b.source));
     let mut programs = Vec::new();
+    let mut last_source = None;
     let mut first_of: BTreeMap<String, String> = BTreeMap::new();
     let mut harvest = Harvest::default();
     for function in &found {
@@ -172,7 +180,7 @@ pub(super) fn run(unit: &Unit, runner: &Runner, drawing: &Drawing) -> Result<Har
                 "{}\n\n\ndef main():\n    return {call}\n",
                 function.source.trim_end()
             );
-            if at == 0 {
+            if last_source.replace(&function.source) != Some(&function.source) {
                 first_of.insert(id.clone(), source.clone());
             }
             programs.push(Program {
