@@ -44,6 +44,10 @@ pub(super) struct Class {
 }
 
 /// The state of writing one program.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts about one place in the text"
+)]
 #[derive(Debug)]
 pub(super) struct Author<'a> {
     pub(super) random: &'a mut Random,
@@ -275,7 +279,7 @@ impl<'a> Author<'a> {
                 .variables
                 .iter()
                 .filter(|one| one.group == group)
-                .all(|one| !one.iterated && !(shrinks && one.locked))
+                .all(|one| !(one.iterated || shrinks && one.locked))
     }
 
     /// Whether a loop around may take items out of a variable.

@@ -267,7 +267,7 @@ fn builtin_call(
             code.size = size;
         }
         "list" | "sorted" | "dict" | "set" | "str" | "repr" => {
-            code.least = arguments[0].least.min(1)
+            code.least = arguments[0].least.min(1);
         }
         "ord" => {
             code.nonnegative = true;
@@ -388,13 +388,12 @@ pub(in crate::generate) fn call_helper(
             .variables
             .iter()
             .position(|one| one.name == code.text)
+            && author.variables[at].ty.is_mutable()
         {
-            if author.variables[at].ty.is_mutable() {
-                if !author.can_resize(at, true) {
-                    return None;
-                }
-                author.weaken(at);
+            if !author.can_resize(at, true) {
+                return None;
             }
+            author.weaken(at);
         }
         let keyword = parameter.default.is_some() && author.random.chance(0.4);
         texts.push(if keyword {
@@ -471,7 +470,7 @@ pub(in crate::generate) fn mutation(author: &mut Author<'_>, height: usize) -> O
             Effect::Shrinks => author.weaken(receiver),
             _ => {
                 author.variables[receiver].reads =
-                    author.variables[receiver].reads.saturating_sub(1)
+                    author.variables[receiver].reads.saturating_sub(1);
             }
         }
         let commas = author.style.commas(author.random, &texts);
