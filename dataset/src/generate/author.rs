@@ -197,7 +197,13 @@ impl<'a> Author<'a> {
         let group = source.or_else(mentioned).map(|source| source.group);
         let group = group.unwrap_or_else(|| self.group());
         self.variables.retain(|one| one.name != name);
+        // A name that is given to what a loop runs over inside that loop is bound by the same rule.
+        let iterated = self
+            .variables
+            .iter()
+            .any(|one| one.group == group && one.iterated);
         let mut variable = Variable::new(name, ty, group);
+        variable.iterated = iterated;
         variable.size = code.size;
         variable.nonnegative = code.nonnegative;
         variable.nonzero = code.nonzero;

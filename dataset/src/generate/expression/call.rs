@@ -383,6 +383,10 @@ pub(in crate::generate) fn call_helper(
             }
             ty => expression(author, ty, inner),
         };
+        // What a helper returned may be long already; a recursive one would make it longer still.
+        if parameter.ty.is_sized() && code.size > 3 {
+            return None;
+        }
         // A parameter that the callee changes or hands on is no longer what it was.
         if let Some(at) = author
             .variables

@@ -186,7 +186,7 @@ fn either(author: &mut Author<'_>) -> Option<()> {
     author.indented(|author| author.line(&format!("{name} = {}", yes.text)));
     author.line("else:");
     author.indented(|author| author.line(&format!("{name} = {}", no.text)));
-    let mut code = Code::atom("…");
+    let mut code = Code::atom(format!("({}, {})", yes.text, no.text));
     code.size = yes.size.max(no.size);
     code.least = yes.least.min(no.least);
     code.nonnegative = yes.nonnegative && no.nonnegative;

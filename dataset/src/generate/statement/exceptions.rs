@@ -80,7 +80,7 @@ fn risky(author: &mut Author<'_>, error: &str) {
     });
     let name = super::super::vocabulary::name(author, &ty);
     author.line(&format!("{name} = {text}"));
-    author.bind(name, ty, &super::super::code::Code::atom("…"));
+    author.bind(name, ty, &super::super::code::Code::atom(text));
 }
 
 fn lookup(author: &mut Author<'_>) -> Option<(Type, String)> {
