@@ -204,7 +204,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn read(&mut self, node: Node<'_>, tokens: &mut Vec<String>) {
         match node.kind() {
-            "comment" | "type" => return,
+            "comment" | "type" | "string_content" | "string_start" | "string_end" => return,
             "function_definition" if is_call_holder(node, self.source) => return,
             "string" | "concatenated_string" if !is_formatted(node) => {
                 tokens.push("\"\"".to_owned());
@@ -218,7 +218,6 @@ impl Reader<'_> {
                 tokens.push("0.0".to_owned());
                 return;
             }
-            "string_content" | "string_start" | "string_end" => return,
             "expression_statement" if is_docstring(node) => return,
             "identifier" => {
                 let token = self.name(node);
@@ -255,7 +254,7 @@ impl Reader<'_> {
         let parenthesized = node.kind() == "parenthesized_expression";
         let mut cursor = node.walk();
         for child in node.children(&mut cursor) {
-            if !(parenthesized && !child.is_named()) {
+            if !parenthesized || child.is_named() {
                 self.read(child, tokens);
             }
         }

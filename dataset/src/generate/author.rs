@@ -44,6 +44,10 @@ pub(super) struct Class {
 }
 
 /// The state of writing one program.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts about one place in the text"
+)]
 #[derive(Debug)]
 pub(super) struct Author<'a> {
     pub(super) random: &'a mut Random,
@@ -193,7 +197,13 @@ impl<'a> Author<'a> {
         let group = source.or_else(mentioned).map(|source| source.group);
         let group = group.unwrap_or_else(|| self.group());
         self.variables.retain(|one| one.name != name);
+        // A name that is given to what a loop runs over inside that loop is bound by the same rule.
+        let iterated = self
+            .variables
+            .iter()
+            .any(|one| one.group == group && one.iterated);
         let mut variable = Variable::new(name, ty, group);
+        variable.iterated = iterated;
         variable.size = code.size;
         variable.nonnegative = code.nonnegative;
         variable.nonzero = code.nonzero;
@@ -275,7 +285,7 @@ impl<'a> Author<'a> {
                 .variables
                 .iter()
                 .filter(|one| one.group == group)
-                .all(|one| !one.iterated && !(shrinks && one.locked))
+                .all(|one| !(one.iterated || shrinks && one.locked))
     }
 
     /// Whether a loop around may take items out of a variable.

@@ -26,7 +26,7 @@ pub(super) fn class(author: &mut Author<'_>) {
     let mut methods = Vec::new();
     // Their names are attributes, free for other things outside.
     let taken = author.taken.clone();
-    for _ in 0..1 + author.random.below(3) {
+    for _ in 0..=author.random.below(3) {
         author.lines.push(String::new());
         methods.push(function::function(author, Purpose::Method(index), None));
     }
@@ -65,7 +65,7 @@ fn constructor(author: &mut Author<'_>) -> (Vec<Parameter>, Vec<(String, Type)>)
         });
         fields.push((name, ty, text));
     }
-    for _ in 0..1 + author.random.below(2) {
+    for _ in 0..=author.random.below(2) {
         let (ty, text) = match author.random.below(6) {
             0..=1 => (Type::Int, "0"),
             2 => (Type::list(Type::Int), "[]"),

@@ -88,8 +88,8 @@ fn parameters(author: &mut Author<'_>, purpose: Purpose) -> Vec<Parameter> {
             name.push('2');
         }
         let scalar = matches!(ty, Type::Int | Type::Str | Type::Bool | Type::Float);
-        let last = place > 0 && place + 1 == number;
-        let default = last && scalar && author.random.chance(0.3);
+        let ends = place > 0 && place + 1 == number;
+        let default = ends && scalar && author.random.chance(0.3);
         let small = ty == Type::Int && author.random.chance(0.4);
         let default = default.then(|| {
             if small {

@@ -226,7 +226,7 @@ pub(super) fn argument(
             let most = if item.depth() > 0 { 3 } else { 7 };
             let length = items(author, most);
             // A small alphabet makes repetitions, which is where counting and lookups get interesting.
-            let pool: Vec<String> = (0..1 + author.random.below(6))
+            let pool: Vec<String> = (0..=author.random.below(6))
                 .map(|_| argument(author, item, 1, false))
                 .collect();
             let items: Vec<String> = (0..length)

@@ -17,6 +17,10 @@ pub(super) enum Role {
 }
 
 /// A variable.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts about one value"
+)]
 #[derive(Debug, Clone)]
 pub(super) struct Variable {
     pub(super) name: String,

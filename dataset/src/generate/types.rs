@@ -193,8 +193,9 @@ impl Binding {
                 fits
             }
             (Type::Role(role), Type::Int) => role == "small",
-            (Type::List(a), Type::List(b)) | (Type::Set(a), Type::Set(b)) => self.unify(a, b),
-            (Type::Optional(a), Type::Optional(b)) => self.unify(a, b),
+            (Type::List(a), Type::List(b))
+            | (Type::Set(a), Type::Set(b))
+            | (Type::Optional(a), Type::Optional(b)) => self.unify(a, b),
             (Type::Dict(a, b), Type::Dict(c, d)) => self.unify(a, c) && self.unify(b, d),
             (Type::Tuple(a), Type::Tuple(b)) => {
                 a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.unify(a, b))

@@ -211,3 +211,67 @@ pub(super) fn is_formatted(node: Node<'_>) -> bool {
     node.named_children(&mut cursor)
         .any(|child| child.kind() == "interpolation")
 }
+
+/// Size of an integer literal.
+pub(super) fn integer(literal: &str) -> &'static str {
+    match literal.parse::<u64>() {
+        Ok(0) => "0",
+        Ok(1) => "1",
+        Ok(2) => "2",
+        Ok(3..=9) => "3-9",
+        Ok(10..=99) => "10-99",
+        Ok(100..=999) => "100-999",
+        Ok(_) => "1000+",
+        Err(_) => "not decimal",
+    }
+}
+
+/// Shape of what stands between the brackets of a subscript.
+pub(super) fn slice(index: Node<'_>, source: &str) -> &'static str {
+    if index.kind() != "slice" {
+        return match index.kind() {
+            "integer" => "literal",
+            "unary_operator" => "negative",
+            "identifier" => "name",
+            "string" => "string",
+            _ => "index",
+        };
+    }
+    let text: String = source
+        .get(index.byte_range())
+        .unwrap_or_default()
+        .split_whitespace()
+        .collect();
+    match (
+        text.starts_with(':'),
+        text.ends_with(':'),
+        text.matches(':').count(),
+    ) {
+        (_, _, 2..) => "::step",
+        (true, true, _) => ":",
+        (true, false, _) => ":stop",
+        (false, true, _) => "start:",
+        (false, false, _) => "start:stop",
+    }
+}
+
+/// Kind of an exception, from what stands after `raise`.
+pub(super) fn error(name: &str) -> &str {
+    match name {
+        "" => "bare",
+        known @ ("ValueError"
+        | "TypeError"
+        | "KeyError"
+        | "IndexError"
+        | "RuntimeError"
+        | "AssertionError"
+        | "AttributeError"
+        | "NotImplementedError"
+        | "OSError"
+        | "StopIteration"
+        | "ZeroDivisionError"
+        | "OverflowError"
+        | "LookupError") => known,
+        _ => "other",
+    }
+}

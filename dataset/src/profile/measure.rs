@@ -5,23 +5,14 @@ use std::collections::BTreeMap;
 use thiserror::Error;
 use tree_sitter::{Node, Parser};
 
-use super::kinds::{self, BUILTINS, METHODS};
+use super::kinds::{self, BUILTINS, METHODS, integer, slice};
+use super::selection::{Selection, selects};
 use super::{Metric, Profile, length_bucket};
 
 /// A text that the parser could not read.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("the source could not be parsed")]
 pub struct Unparsed;
-
-/// Which functions of a module count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Selection {
-    /// Every function and method.
-    All,
-    /// Functions outside classes, of four statements or more, that read no attributes, import nothing,
-    /// and neither yield nor await: those that can run by themselves, as the generated ones do.
-    SelfContained,
-}
 
 /// Counts, added up over files.
 #[derive(Debug, Clone, Default)]
@@ -229,7 +220,7 @@ impl Measurement {
         }
         self.details(node, source);
         let height = match node.kind() {
-            "identifier" | "integer" | "float" => 0,
+            "identifier" | "integer" | "float" | "comment" | "format_specifier" | "type" => 0,
             "string" | "concatenated_string" if !kinds::is_formatted(node) => 0,
             "lambda" => node
                 .child_by_field_name("body")
@@ -246,7 +237,6 @@ impl Measurement {
                 node.child_by_field_name("right")
                     .map_or(0, |one| self.expression(one, source))
             }
-            "comment" | "format_specifier" | "type" => 0,
             _ => {
                 let mut cursor = node.walk();
                 let children: Vec<_> = node.named_children(&mut cursor).collect();
@@ -409,23 +399,7 @@ impl Measurement {
                 .map_or("", |callee| text(callee, source)),
             _ => text(one, source),
         });
-        let value = match value {
-            "" => "bare",
-            known @ ("ValueError"
-            | "TypeError"
-            | "KeyError"
-            | "IndexError"
-            | "RuntimeError"
-            | "AssertionError"
-            | "AttributeError"
-            | "NotImplementedError"
-            | "OSError"
-            | "StopIteration"
-            | "ZeroDivisionError"
-            | "OverflowError"
-            | "LookupError") => known,
-            _ => "other",
-        };
+        let value = kinds::error(value);
         self.count(Metric::Raised, value);
     }
 
@@ -449,89 +423,10 @@ fn name<'a>(function: Node<'_>, source: &'a str) -> &'a str {
         .map_or("", |name| text(name, source))
 }
 
-fn integer(literal: &str) -> &'static str {
-    match literal.parse::<u64>() {
-        Ok(0) => "0",
-        Ok(1) => "1",
-        Ok(2) => "2",
-        Ok(3..=9) => "3-9",
-        Ok(10..=99) => "10-99",
-        Ok(100..=999) => "100-999",
-        Ok(_) => "1000+",
-        Err(_) => "not decimal",
-    }
-}
-
-fn slice(index: Node<'_>, source: &str) -> &'static str {
-    if index.kind() != "slice" {
-        return match index.kind() {
-            "integer" => "literal",
-            "unary_operator" => "negative",
-            "identifier" => "name",
-            "string" => "string",
-            _ => "index",
-        };
-    }
-    let text: String = text(index, source).split_whitespace().collect();
-    match (
-        text.starts_with(':'),
-        text.ends_with(':'),
-        text.matches(':').count(),
-    ) {
-        (_, _, 2..) => "::step",
-        (true, true, _) => ":",
-        (true, false, _) => ":stop",
-        (false, true, _) => "start:",
-        (false, false, _) => "start:stop",
-    }
-}
-
-fn selects(function: Node<'_>, source: &str, selection: Selection) -> bool {
-    selection == Selection::All
-        || (self_contained(function, source) && statements(function) >= SMALLEST)
-}
-
-/// Statements below which a function forwards a call or answers a constant: nothing to step through.
-const SMALLEST: usize = 4;
-
-fn statements(node: Node<'_>) -> usize {
-    let mut cursor = node.walk();
-    node.named_children(&mut cursor)
-        .map(|child| usize::from(kinds::statement(child).is_some()) + statements(child))
-        .sum()
-}
-
-/// Whether nothing in `node` needs more than builtins, parameters and functions beside it.
-fn self_contained(node: Node<'_>, source: &str) -> bool {
-    let fits = match node.kind() {
-        "yield"
-        | "await"
-        | "import_statement"
-        | "import_from_statement"
-        | "with_statement"
-        | "global_statement"
-        | "class_definition" => false,
-        "attribute" => {
-            let called = node.parent().is_some_and(|up| {
-                up.kind() == "call" && up.child_by_field_name("function") == Some(node)
-            });
-            let method = node
-                .child_by_field_name("attribute")
-                .map_or("", |one| text(one, source));
-            called && METHODS.contains(&method)
-        }
-        _ => true,
-    };
-    let mut cursor = node.walk();
-    fits && node
-        .named_children(&mut cursor)
-        .all(|child| self_contained(child, source))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Measurement, Selection};
-    use crate::profile::Metric;
+    use super::Measurement;
+    use crate::profile::{Metric, Selection};
 
     fn shares(source: &str, selection: Selection, metric: Metric) -> Vec<(String, f64)> {
         let mut measurement = Measurement::default();

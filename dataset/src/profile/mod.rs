@@ -5,6 +5,7 @@ mod fit;
 mod kinds;
 mod measure;
 mod metric;
+mod selection;
 
 use std::collections::BTreeMap;
 
@@ -13,8 +14,9 @@ use thiserror::Error;
 
 pub use compare::{Distance, compare, distances};
 pub use fit::{FitOptions, fit};
-pub use measure::{Measurement, Selection, Unparsed};
+pub use measure::{Measurement, Unparsed};
 pub use metric::{Metric, bucket_bounds, length_bucket};
+pub use selection::Selection;
 
 /// Shares, or weights, by value.
 pub type Table = BTreeMap<String, f64>;

@@ -97,10 +97,11 @@ fn sized(author: &mut Author<'_>, height: usize) -> Option<Code> {
 /// What `join` joins.
 fn strings(author: &mut Author<'_>, height: usize) -> Code {
     let wanted = Type::list(Type::Str);
-    if height >= 3 && author.random.chance(0.5) {
-        if let Some(code) = comprehension::generator(author, &Type::Str, height - 1) {
-            return code;
-        }
+    if height >= 3
+        && author.random.chance(0.5)
+        && let Some(code) = comprehension::generator(author, &Type::Str, height - 1)
+    {
+        return code;
     }
     let numbers = author.find(|one| matches!(&one.ty, Type::List(item) if **item == Type::Int));
     if let Some(at) = numbers.filter(|_| height >= 2 && author.random.chance(0.3)) {

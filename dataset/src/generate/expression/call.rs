@@ -267,7 +267,7 @@ fn builtin_call(
             code.size = size;
         }
         "list" | "sorted" | "dict" | "set" | "str" | "repr" => {
-            code.least = arguments[0].least.min(1)
+            code.least = arguments[0].least.min(1);
         }
         "ord" => {
             code.nonnegative = true;
@@ -383,18 +383,21 @@ pub(in crate::generate) fn call_helper(
             }
             ty => expression(author, ty, inner),
         };
+        // What a helper returned may be long already; a recursive one would make it longer still.
+        if parameter.ty.is_sized() && code.size > 3 {
+            return None;
+        }
         // A parameter that the callee changes or hands on is no longer what it was.
         if let Some(at) = author
             .variables
             .iter()
             .position(|one| one.name == code.text)
+            && author.variables[at].ty.is_mutable()
         {
-            if author.variables[at].ty.is_mutable() {
-                if !author.can_resize(at, true) {
-                    return None;
-                }
-                author.weaken(at);
+            if !author.can_resize(at, true) {
+                return None;
             }
+            author.weaken(at);
         }
         let keyword = parameter.default.is_some() && author.random.chance(0.4);
         texts.push(if keyword {
@@ -471,7 +474,7 @@ pub(in crate::generate) fn mutation(author: &mut Author<'_>, height: usize) -> O
             Effect::Shrinks => author.weaken(receiver),
             _ => {
                 author.variables[receiver].reads =
-                    author.variables[receiver].reads.saturating_sub(1)
+                    author.variables[receiver].reads.saturating_sub(1);
             }
         }
         let commas = author.style.commas(author.random, &texts);

@@ -192,21 +192,18 @@ fn ordering(author: &mut Author<'_>, operator: &str, height: usize) -> Option<Co
 
 fn membership(author: &mut Author<'_>, operator: &str, height: usize) -> Option<Code> {
     let found = author.find(|one| one.ty.item().is_some_and(|item| item != Type::Bool));
-    let (item, container) = match found.filter(|_| author.random.chance(0.85)) {
-        Some(at) => {
-            let item = author.variables[at].ty.item()?;
-            let container = author.read(at);
-            (item, container)
-        }
-        None => {
-            let text = author
-                .random
-                .word(&["aeiou", "0123456789", "abc", " \n", "+-*/", ".,;"]);
-            (
-                Type::Str,
-                Code::atom(author.style.string(author.random, text)),
-            )
-        }
+    let (item, container) = if let Some(at) = found.filter(|_| author.random.chance(0.85)) {
+        let item = author.variables[at].ty.item()?;
+        let container = author.read(at);
+        (item, container)
+    } else {
+        let text = author
+            .random
+            .word(&["aeiou", "0123456789", "abc", " \n", "+-*/", ".,;"]);
+        (
+            Type::Str,
+            Code::atom(author.style.string(author.random, text)),
+        )
     };
     let mut left = if author.random.chance(0.8) {
         term(author, &item, height)

@@ -225,13 +225,13 @@ fn conditional(author: &mut Author<'_>, wanted: &Type, height: usize) -> Code {
     if no.text == yes.text {
         no = literal(author, wanted);
     }
-    let text = format!(
+    let spelled = format!(
         "{} if {} else {}",
         yes.at(Rank::Or),
         test.at(Rank::Or),
         no.at(Rank::Conditional)
     );
-    let mut code = Code::new(text, Rank::Conditional);
+    let mut code = Code::new(spelled, Rank::Conditional);
     code.size = yes.size.max(no.size);
     code.nonnegative = yes.nonnegative && no.nonnegative;
     code.nonzero = yes.nonzero && no.nonzero;

@@ -33,10 +33,10 @@ pub(super) fn subscript(author: &mut Author<'_>, wanted: &Type, height: usize) -
         return slice(author, wanted, kind, height);
     }
     let key = author.find(|one| matches!(one.role, Role::KeyOf(_)));
-    if let Some(at) = key.filter(|_| kind == "name" && author.random.chance(0.6)) {
-        if let Some(code) = known_key(author, at, wanted) {
-            return Some(code);
-        }
+    if let Some(at) = key.filter(|_| kind == "name" && author.random.chance(0.6))
+        && let Some(code) = known_key(author, at, wanted)
+    {
+        return Some(code);
     }
     let at = author.find(|one| match &one.ty {
         Type::List(item) => **item == *wanted,

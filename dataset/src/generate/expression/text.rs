@@ -1,5 +1,7 @@
 //! Text with values in it: f-strings, `%` and `format`.
 
+use std::fmt::Write as _;
+
 use super::super::Author;
 use super::super::code::{Code, Rank};
 use super::super::types::Type;
@@ -29,7 +31,7 @@ pub(super) fn formatted(author: &mut Author<'_>, height: usize) -> Code {
         text.push_str(author.random.word(words("word")));
         text.push_str(separator(author));
     }
-    for part in 0..1 + author.random.below(3) {
+    for part in 0..=author.random.below(3) {
         if part > 0 {
             text.push_str(separator(author));
         }
@@ -54,7 +56,7 @@ pub(super) fn formatted(author: &mut Author<'_>, height: usize) -> Code {
             Some(Type::Str) => author.random.word(&["", "", "", "!r", ":<8", ":>6"]),
             _ => "",
         };
-        text.push_str(&format!("{{{inside}{format}}}"));
+        let _ = write!(text, "{{{inside}{format}}}");
     }
     if author.random.chance(0.2) {
         text.push_str(separator(author).trim_end());
@@ -70,7 +72,7 @@ pub(super) fn percent(author: &mut Author<'_>, height: usize) -> Code {
     let mut template = String::new();
     let mut values = Vec::new();
     let method = author.random.chance(0.3);
-    for part in 0..1 + author.random.below(2) {
+    for part in 0..=author.random.below(2) {
         if part > 0 || author.random.chance(0.6) {
             template.push_str(author.random.word(words("word")));
             template.push_str(separator(author));

@@ -22,17 +22,18 @@ pub(super) fn branch(author: &mut Author<'_>, last: bool) -> Option<Flow> {
         &["if", "if-else", "if-elif", "if-elif-else"],
     );
     let test = test(author);
-    if shape == "if" && author.random.chance(author.style.one_line) {
-        if let Some(line) = one_line(author, &test) {
-            author.line(&line);
-            return Some(Flow::Next);
-        }
+    if shape == "if"
+        && author.random.chance(author.style.one_line)
+        && let Some(line) = one_line(author, &test)
+    {
+        author.line(&line);
+        return Some(Flow::Next);
     }
     let spelling = spelled(author, &test);
     author.line(&format!("if {spelling}:"));
     let mut ends = branch_block(author, &test) == Flow::Ends;
     if shape.contains("elif") {
-        for _ in 0..1 + author.random.below(2) {
+        for _ in 0..=author.random.below(2) {
             let test = self::test(author);
             let spelling = spelled(author, &test);
             author.line(&format!("elif {spelling}:"));
@@ -76,14 +77,14 @@ pub(super) fn conditional(
 /// Writes the block under a test, believing the test.
 fn branch_block(author: &mut Author<'_>, test: &Code) -> Flow {
     conditional(author, |author| {
-        let text = test.text.clone();
-        if let Some(variable) = author.variables.iter_mut().find(|one| one.name == text) {
-            if !variable.iterated || variable.locked {
-                variable.least = variable.least.max(1);
-                variable.nonzero = variable.ty == Type::Int;
-            }
+        let known = test.text.clone();
+        if let Some(variable) = author.variables.iter_mut().find(|one| one.name == known)
+            && (!variable.iterated || variable.locked)
+        {
+            variable.least = variable.least.max(1);
+            variable.nonzero = variable.ty == Type::Int;
         }
-        if let Some((key, owner)) = text.split_once(" in ") {
+        if let Some((key, owner)) = known.split_once(" in ") {
             let dict = author
                 .variables
                 .iter()
@@ -96,14 +97,13 @@ fn branch_block(author: &mut Author<'_>, test: &Code) -> Flow {
                 variable.role = Role::KeyOf(owner.to_owned());
             }
         }
-        if let Some((name, "isdigit()" | "isdecimal()")) = text.rsplit_once('.') {
-            if let Some(variable) = author
+        if let Some((name, "isdigit()" | "isdecimal()")) = known.rsplit_once('.')
+            && let Some(variable) = author
                 .variables
                 .iter_mut()
                 .find(|one| one.name == name && one.ty == Type::Str)
-            {
-                variable.role = Role::Digits;
-            }
+        {
+            variable.role = Role::Digits;
         }
         block(author)
     })
@@ -125,19 +125,18 @@ fn one_line(author: &mut Author<'_>, test: &Code) -> Option<String> {
 /// A test of arguments that leaves early: `if not items: return 0`.
 pub(in crate::generate) fn guard(author: &mut Author<'_>) -> Option<()> {
     let raises = author.random.chance(0.35);
-    let (test, known) = match contradiction(author) {
-        Some((test, _)) => (test, None),
-        None => {
-            let at = author.find(|one| one.ty.is_sized() && !one.own && !one.locked)?;
-            let name = author.read(at).text;
-            (Code::new(format!("not {name}"), Rank::Not), Some(at))
-        }
+    let (test, known) = if let Some((test, _)) = contradiction(author) {
+        (test, None)
+    } else {
+        let at = author.find(|one| one.ty.is_sized() && !one.own && !one.locked)?;
+        let name = author.read(at).text;
+        (Code::new(format!("not {name}"), Rank::Not), Some(at))
     };
     author.line(&format!("if {}:", test.text));
     author.indented(|author| {
         if raises && known.is_none() {
-            let text = raise_text(author, "ValueError");
-            author.line(&text);
+            let line = raise_text(author, "ValueError");
+            author.line(&line);
         } else {
             leave(author, "return");
         }
@@ -187,7 +186,7 @@ fn either(author: &mut Author<'_>) -> Option<()> {
     author.indented(|author| author.line(&format!("{name} = {}", yes.text)));
     author.line("else:");
     author.indented(|author| author.line(&format!("{name} = {}", no.text)));
-    let mut code = Code::atom("…");
+    let mut code = Code::atom(format!("({}, {})", yes.text, no.text));
     code.size = yes.size.max(no.size);
     code.least = yes.least.min(no.least);
     code.nonnegative = yes.nonnegative && no.nonnegative;

@@ -67,11 +67,10 @@ fn risky(author: &mut Author<'_>, error: &str) {
     let height = height(author).max(2);
     let (ty, text) = match error {
         "KeyError" => lookup(author),
-        "IndexError" => position(author),
         "ValueError" => number(author),
         "ZeroDivisionError" => quotient(author),
         "LookupError" if author.random.chance(0.5) => lookup(author),
-        "LookupError" => position(author),
+        "IndexError" | "LookupError" => position(author),
         _ => None,
     }
     .unwrap_or_else(|| {
@@ -81,7 +80,7 @@ fn risky(author: &mut Author<'_>, error: &str) {
     });
     let name = super::super::vocabulary::name(author, &ty);
     author.line(&format!("{name} = {text}"));
-    author.bind(name, ty, &super::super::code::Code::atom("…"));
+    author.bind(name, ty, &super::super::code::Code::atom(text));
 }
 
 fn lookup(author: &mut Author<'_>) -> Option<(Type, String)> {
@@ -126,12 +125,11 @@ fn quotient(author: &mut Author<'_>) -> Option<(Type, String)> {
     let at = author.find(|one| one.ty == Type::Int)?;
     let left = author.read(at).text;
     let sized = author.find(|one| one.ty.is_sized());
-    let right = match sized.filter(|_| author.random.chance(0.5)) {
-        Some(at) => format!("len({})", author.read(at).text),
-        None => {
-            let at = author.find(|one| one.ty == Type::Int && one.name != left)?;
-            author.read(at).text
-        }
+    let right = if let Some(at) = sized.filter(|_| author.random.chance(0.5)) {
+        format!("len({})", author.read(at).text)
+    } else {
+        let at = author.find(|one| one.ty == Type::Int && one.name != left)?;
+        author.read(at).text
     };
     let operator = author.random.word(&["//", "%", "/"]);
     let ty = if operator == "/" {
@@ -253,7 +251,7 @@ pub(super) fn assertion(author: &mut Author<'_>) -> Option<()> {
 }
 
 /// A `with` statement that suppresses an error.
-pub(super) fn suppressed(author: &mut Author<'_>) -> Option<()> {
+pub(super) fn suppressed(author: &mut Author<'_>) {
     let error = author
         .random
         .word(&["KeyError", "IndexError", "ValueError", "ZeroDivisionError"]);
@@ -270,5 +268,4 @@ pub(super) fn suppressed(author: &mut Author<'_>) -> Option<()> {
         Flow::Next
     });
     author.caught.pop();
-    Some(())
 }

@@ -20,17 +20,16 @@ pub(in crate::generate) fn leave(author: &mut Author<'_>, kind: &str) {
     }
     // A function gives back what it worked for.
     let worked_for = unread(author, &returns);
-    let code = match worked_for.filter(|_| author.random.chance(0.6)) {
-        Some(at) => author.read(at),
-        None => {
-            let height = height(author);
-            let kind = author.choose(Metric::Returned, &["name", "operator", "integer", "string"]);
-            let literal = matches!(kind, "integer" | "string") && author.depth > 1;
-            if literal {
-                expression(author, &returns, 1)
-            } else {
-                term(author, &returns, height.max(1))
-            }
+    let code = if let Some(at) = worked_for.filter(|_| author.random.chance(0.6)) {
+        author.read(at)
+    } else {
+        let height = height(author);
+        let kind = author.choose(Metric::Returned, &["name", "operator", "integer", "string"]);
+        let literal = matches!(kind, "integer" | "string") && author.depth > 1;
+        if literal {
+            expression(author, &returns, 1)
+        } else {
+            term(author, &returns, height.max(1))
         }
     };
     author.line(&format!("return {}", code.text));

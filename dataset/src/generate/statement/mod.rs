@@ -5,6 +5,7 @@ mod branch;
 mod exceptions;
 mod leave;
 mod repeat;
+mod unpack;
 mod walk;
 
 use super::Author;
@@ -147,11 +148,17 @@ fn attempt(author: &mut Author<'_>, kind: &str, last: bool) -> Option<Flow> {
         "for" => next(repeat::for_loop(author)),
         "while" => next(repeat::while_loop(author)),
         "try" => exceptions::attempt(author),
-        "with" => next(exceptions::suppressed(author)),
+        "with" => {
+            exceptions::suppressed(author);
+            Some(Flow::Next)
+        }
         "raise" => next(exceptions::raise(author)).map(|_| Flow::Ends),
         "assert" => next(exceptions::assertion(author)),
         "del" => next(assign::delete(author)),
-        "def" => next(closure(author)),
+        "def" => {
+            closure(author);
+            Some(Flow::Next)
+        }
         "return" | "break" | "continue" => {
             leave(author, kind);
             Some(Flow::Ends)
@@ -188,7 +195,7 @@ fn call(author: &mut Author<'_>) -> Option<()> {
 }
 
 /// A small function inside the function.
-fn closure(author: &mut Author<'_>) -> Option<()> {
+fn closure(author: &mut Author<'_>) {
     use super::author::{Callable, Parameter};
     use super::expression::term;
     use super::vocabulary;
@@ -229,7 +236,6 @@ fn closure(author: &mut Author<'_>) -> Option<()> {
         result,
         raises: None,
     });
-    Some(())
 }
 
 fn comment(author: &mut Author<'_>) {

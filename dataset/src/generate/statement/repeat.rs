@@ -87,7 +87,10 @@ fn looped(
 /// A `while` loop: a pattern of progress around a drawn body.
 pub(super) fn while_loop(author: &mut Author<'_>) -> Option<()> {
     match author.random.below(6) {
-        0..=1 => counting(author),
+        0..=1 => {
+            counting(author);
+            Some(())
+        }
         2 => digits(author),
         3 => consuming(author),
         4 => closing_in(author),
@@ -100,26 +103,23 @@ fn body_length(author: &mut Author<'_>) -> usize {
 }
 
 /// `while i < len(xs): …; i += 1`
-fn counting(author: &mut Author<'_>) -> Option<()> {
+fn counting(author: &mut Author<'_>) {
     let sequence = author.find(|one| matches!(one.ty, Type::Str | Type::List(_)) && one.size <= 3);
     let name = vocabulary::index(author);
     author.line(&format!("{name} = 0"));
-    let (test, over) = match sequence.filter(|_| author.random.chance(0.7)) {
-        Some(at) => {
-            let over = author.read(at).text;
-            let length = format!("len({over})");
-            (
-                author.style.operator(author.random, &name, "<", &length),
-                Some(over),
-            )
-        }
-        None => {
-            let bound = author.random.between(2, 6).to_string();
-            (
-                author.style.operator(author.random, &name, "<", &bound),
-                None,
-            )
-        }
+    let (test, over) = if let Some(at) = sequence.filter(|_| author.random.chance(0.7)) {
+        let over = author.read(at).text;
+        let length = format!("len({over})");
+        (
+            author.style.operator(author.random, &name, "<", &length),
+            Some(over),
+        )
+    } else {
+        let bound = author.random.between(2, 6).to_string();
+        (
+            author.style.operator(author.random, &name, "<", &bound),
+            None,
+        )
     };
     let more = if author.random.chance(0.2) {
         format!(" and {}", condition(author, 2).at(Rank::Not))
@@ -154,7 +154,6 @@ fn counting(author: &mut Author<'_>) -> Option<()> {
     index.locked = false;
     author.variables.retain(|one| one.name != index.name);
     author.variables.push(index);
-    Some(())
 }
 
 /// `while n > 0: digit = n % 10; n //= 10; …`

@@ -259,31 +259,31 @@ fn over_items(author: &mut Author<'_>, at: usize, name: &str, iterable: &str) ->
     let ty = author.variables[at].ty.clone();
     let item = ty.item().unwrap_or(Type::Int);
     let over = Some(author.variables[at].name.clone());
-    if let Type::Tuple(parts) = &item {
-        if author.random.chance(0.75) {
-            let mut bound: Vec<Variable> = Vec::new();
-            for (place, part) in parts.iter().enumerate() {
-                let mut name = if place == 0 {
-                    vocabulary::name(author, part)
-                } else {
-                    vocabulary::value(author)
-                };
-                while bound.iter().any(|one| one.name == name) {
-                    name.push('2');
-                }
-                let mut variable = author.variable(name, part.clone());
-                variable.size = if *part == Type::Int { 3 } else { 1 };
-                bound.push(variable);
-            }
-            let names: Vec<String> = bound.iter().map(|one| one.name.clone()).collect();
-            let target = author.style.commas(author.random, &names);
-            return Walk {
-                target,
-                iterable: iterable.to_owned(),
-                bound,
-                over,
+    if let Type::Tuple(parts) = &item
+        && author.random.chance(0.75)
+    {
+        let mut bound: Vec<Variable> = Vec::new();
+        for (place, part) in parts.iter().enumerate() {
+            let mut name = if place == 0 {
+                vocabulary::name(author, part)
+            } else {
+                vocabulary::value(author)
             };
+            while bound.iter().any(|one| one.name == name) {
+                name.push('2');
+            }
+            let mut variable = author.variable(name, part.clone());
+            variable.size = if *part == Type::Int { 3 } else { 1 };
+            bound.push(variable);
         }
+        let names: Vec<String> = bound.iter().map(|one| one.name.clone()).collect();
+        let target = author.style.commas(author.random, &names);
+        return Walk {
+            target,
+            iterable: iterable.to_owned(),
+            bound,
+            over,
+        };
     }
     let mut variable = letter(item_variable(author, name, &item), &ty);
     if matches!(ty, Type::Dict(..)) {
@@ -344,37 +344,34 @@ fn range(author: &mut Author<'_>) -> Walk {
     let mut variable = number_variable(author, &[]);
     let sequence = author.find(|one| matches!(one.ty, Type::Str | Type::List(_)) && one.size <= 3);
     let mut over = None;
-    let iterable = match sequence.filter(|_| author.random.chance(0.55)) {
-        Some(at) => {
-            let name = author.read(at).text;
-            over = Some(name.clone());
-            variable.role = Role::IndexOf(name.clone());
-            match author.random.below(10) {
-                0..=5 => format!("range(len({name}))"),
-                6..=7 => format!("range(1, len({name}))"),
-                8 => format!("range(len({name}) - 1, -1, -1)"),
-                _ => format!("range(0, len({name}), 2)"),
-            }
+    let iterable = if let Some(at) = sequence.filter(|_| author.random.chance(0.55)) {
+        let name = author.read(at).text;
+        over = Some(name.clone());
+        variable.role = Role::IndexOf(name.clone());
+        match author.random.below(10) {
+            0..=5 => format!("range(len({name}))"),
+            6..=7 => format!("range(1, len({name}))"),
+            8 => format!("range(len({name}) - 1, -1, -1)"),
+            _ => format!("range(0, len({name}), 2)"),
         }
-        None => {
-            let short = if author.loops > 0 { 4 } else { 8 };
-            let bound = small(author);
-            if bound.text.parse::<i64>().is_err() && author.random.chance(0.7) {
-                if author.random.chance(0.3) {
-                    format!("range(1, {} + 1)", bound.text)
-                } else {
-                    format!("range({})", bound.text)
-                }
+    } else {
+        let short = if author.loops > 0 { 4 } else { 8 };
+        let bound = small(author);
+        if bound.text.parse::<i64>().is_err() && author.random.chance(0.7) {
+            if author.random.chance(0.3) {
+                format!("range(1, {} + 1)", bound.text)
             } else {
-                let stop = author.random.between(2, short);
-                match author.random.below(4) {
-                    0 => {
-                        variable.nonzero = true;
-                        format!("range(1, {})", stop + 1)
-                    }
-                    1 => format!("range(0, {}, {})", stop * 2, author.random.between(2, 3)),
-                    _ => format!("range({stop})"),
+                format!("range({})", bound.text)
+            }
+        } else {
+            let stop = author.random.between(2, short);
+            match author.random.below(4) {
+                0 => {
+                    variable.nonzero = true;
+                    format!("range(1, {})", stop + 1)
                 }
+                1 => format!("range(0, {}, {})", stop * 2, author.random.between(2, 3)),
+                _ => format!("range({stop})"),
             }
         }
     };
