@@ -3,7 +3,7 @@
 #
 #   N=32
 #   JOB=$(sbatch --parsable --array=0-$((N-1)) dataset_slurm.sh)
-#   sbatch --dependency=afterok:$JOB --wrap "ndbg-agent dataset merge --config d.toml --parts parts --out out"
+#   sbatch --dependency=afterok:$JOB --wrap "ndbg-agent dataset merge data"
 #
 #SBATCH --job-name=ndbg-dataset
 #SBATCH --cpus-per-task=1
@@ -14,5 +14,5 @@
 set -euo pipefail
 
 # The folder lies on storage that every node sees. A requeued task keeps what it has finished.
-exec ndbg-agent dataset make --config d.toml --parts parts \
+exec ndbg-agent dataset build --from generated --count 1000000 --out data \
   --shard "${SLURM_ARRAY_TASK_ID}/${SLURM_ARRAY_TASK_COUNT}"

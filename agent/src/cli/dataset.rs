@@ -130,9 +130,12 @@ struct BuildArguments {
 /// Put the parts of all shards together
 #[derive(Debug, Args)]
 struct MergeArguments {
-    /// Folder of the data set
+    /// Folder that `dataset build --out` was given
     #[arg(value_name = "DIR")]
     out: Utf8PathBuf,
+    /// Folder for the merged files; beside the parts without it
+    #[arg(long, value_name = "DIR")]
+    to: Option<Utf8PathBuf>,
 }
 
 /// Print statistics of generated programs beside those of real code
@@ -291,9 +294,10 @@ fn build(arguments: BuildArguments, color: ColorChoice) -> anyhow::Result<Outcom
 
 fn merge(arguments: &MergeArguments, color: ColorChoice) -> anyhow::Result<Outcome> {
     let cancel = Cancel::on_signals().context("cannot handle signals")?;
-    match dataset::merge_parts(&arguments.out, &reporter(color)?, &cancel) {
+    let to = arguments.to.as_ref().unwrap_or(&arguments.out);
+    match dataset::merge_parts(&arguments.out, to, &reporter(color)?, &cancel) {
         Ok(manifest) => {
-            summary(&manifest, &arguments.out);
+            summary(&manifest, to);
             Ok(Outcome::Fixed)
         }
         Err(stop) => Ok(say(&stop)),

@@ -207,7 +207,7 @@ pub fn build(
     let report = report?;
     let seconds = started.elapsed().as_secs_f64();
     let manifest = if shard == Shard::WHOLE {
-        Some(merge_with(&sources, &units, out)?)
+        Some(merge_with(&sources, &units, out, out)?)
     } else {
         None
     };
@@ -238,17 +238,17 @@ impl Worker for Cancellable<'_> {
 
 /// Merges the parts of a data set whose shards were built.
 pub fn merge_parts(out: &Utf8Path, reporter: &Reporter, cancel: &Cancel) -> Result<Manifest, Stop> {
-    let path = out.join(SETTINGS);
+    let path = from.join(SETTINGS);
     let text = fs::read_to_string(&path).map_err(|error| {
         Stop::new(Outcome::Usage, format!("{path}: {error}"))
             .hint("name the folder that `dataset build --out` was given")
     })?;
     let settings: Settings = serde_json::from_str(&text)
         .map_err(|error| Stop::new(Outcome::Usage, format!("{path}: {error}")))?;
-    let scratch = tempfile::tempdir().map_err(environment_error(out))?;
+    let scratch = tempfile::tempdir().map_err(environment_error(to))?;
     let sources = open(&settings, &scratch, reporter, cancel)?;
     let units = units(&sources)?;
-    merge_with(&sources, &units, out)
+    merge_with(&sources, &units, from, to)
 }
 
 /// Writes the settings down, or checks them against those that are there.
@@ -356,7 +356,12 @@ fn units(sources: &Sources) -> Result<Vec<Unit>, Stop> {
     Ok(units)
 }
 
-fn merge_with(sources: &Sources, units: &[Unit], out: &Utf8Path) -> Result<Manifest, Stop> {
+fn merge_with(
+    sources: &Sources,
+    units: &[Unit],
+    from: &Utf8Path,
+    to: &Utf8Path,
+) -> Result<Manifest, Stop> {
     let settings = &sources.settings;
     let mut lines = String::new();
     for (path, field) in &settings.benchmarks {
@@ -400,12 +405,12 @@ fn merge_with(sources: &Sources, units: &[Unit], out: &Utf8Path) -> Result<Manif
             ("python".to_owned(), sources.python.clone()),
         ]),
     };
-    let parts = out.join(PARTS);
+    let parts = from.join(PARTS);
     Ok(merge(
         sources,
         units,
         parts.as_std_path(),
-        out.as_std_path(),
+        to.as_std_path(),
         recipe,
         &merging,
     )?)
