@@ -237,7 +237,12 @@ impl Worker for Cancellable<'_> {
 }
 
 /// Merges the parts of a data set whose shards were built.
-pub fn merge_parts(out: &Utf8Path, reporter: &Reporter, cancel: &Cancel) -> Result<Manifest, Stop> {
+pub fn merge_parts(
+    from: &Utf8Path,
+    to: &Utf8Path,
+    reporter: &Reporter,
+    cancel: &Cancel,
+) -> Result<Manifest, Stop> {
     let path = from.join(SETTINGS);
     let text = fs::read_to_string(&path).map_err(|error| {
         Stop::new(Outcome::Usage, format!("{path}: {error}"))
