@@ -226,10 +226,11 @@ fn remove_old(out: &Path) -> Result<(), ShardError> {
             let path = entry.map_err(io_error(&folder))?.path();
             let name = path.file_name().and_then(|name| name.to_str());
             let name = name.unwrap_or_default();
+            let known = |end: &&str| name.ends_with(*end);
             let ours = ["train-", "validation-"]
                 .iter()
                 .any(|side| name.starts_with(side));
-            if ours && (name.ends_with(".jsonl.zst") || name.ends_with(".npy")) {
+            if ours && [".jsonl.zst", ".npy"].iter().any(known) {
                 fs::remove_file(&path).map_err(io_error(&path))?;
             }
         }

@@ -242,7 +242,7 @@ pub(crate) fn fingerprint(worker: &str, unit: &Unit) -> Result<String, ShardErro
 }
 
 /// Bytes in hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     bytes
         .iter()

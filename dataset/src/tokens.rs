@@ -19,7 +19,7 @@ pub fn vocabulary() -> usize {
 /// Samples as tokens.
 #[derive(Debug, Clone, Default)]
 pub struct Tokens {
-    tokens: Vec<u16>,
+    ids: Vec<u16>,
     loss: Vec<u8>,
     starts: Vec<i64>,
 }
@@ -35,7 +35,7 @@ impl Tokens {
             .flatten()
             .filter_map(|span| Some((span.get(0)?.as_u64()?, span.get(1)?.as_u64()?)))
             .collect();
-        self.starts.push(self.tokens.len() as i64);
+        self.starts.push(self.ids.len() as i64);
         let mut spans = spans.into_iter().peekable();
         let mut position = 0;
         let mut rest = text;
@@ -44,7 +44,7 @@ impl Tokens {
             let predicted = u8::from(spans.peek().is_some_and(|(start, _)| *start <= position));
             let special = rest.starts_with("<|").then(|| special_at(rest)).flatten();
             if let Some((id, length)) = special {
-                self.tokens.push(id);
+                self.ids.push(id);
                 self.loss.push(predicted);
                 // Special tokens are ASCII: as many characters as bytes.
                 position += length as u64;
@@ -52,8 +52,7 @@ impl Tokens {
                 continue;
             }
             let bytes = &rest.as_bytes()[..first.len_utf8()];
-            self.tokens
-                .extend(bytes.iter().map(|&byte| u16::from(byte)));
+            self.ids.extend(bytes.iter().map(|&byte| u16::from(byte)));
             self.loss.extend(bytes.iter().map(|_| predicted));
             position += 1;
             rest = &rest[bytes.len()..];
@@ -62,11 +61,11 @@ impl Tokens {
 
     /// The arrays as `.npy` files, by name.
     pub fn arrays(mut self) -> Vec<(&'static str, Vec<u8>)> {
-        self.starts.push(self.tokens.len() as i64);
-        let tokens: Vec<u8> = self.tokens.iter().flat_map(|id| id.to_le_bytes()).collect();
+        self.starts.push(self.ids.len() as i64);
+        let tokens: Vec<u8> = self.ids.iter().flat_map(|id| id.to_le_bytes()).collect();
         let starts: Vec<u8> = self.starts.iter().flat_map(|at| at.to_le_bytes()).collect();
         vec![
-            ("tokens", npy("<u2", self.tokens.len(), &tokens)),
+            ("tokens", npy("<u2", self.ids.len(), &tokens)),
             ("loss", npy("|u1", self.loss.len(), &self.loss)),
             ("starts", npy("<i8", self.starts.len(), &starts)),
         ]
@@ -113,11 +112,11 @@ mod tests {
             .position(|special| special.text() == "<|frame_sep|>")
             .unwrap();
         assert_eq!(
-            tokens.tokens[..4],
+            tokens.ids[..4],
             [0xc3, 0xa9, BYTES + frame as u16, u16::from(b'a')]
         );
         assert_eq!(tokens.loss[..5], [0, 0, 1, 1, 0]);
-        assert_eq!(tokens.tokens.len(), 3 + text.len() - "é<|frame_sep|>".len());
+        assert_eq!(tokens.ids.len(), 3 + text.len() - "é<|frame_sep|>".len());
         let arrays = tokens.arrays();
         assert_eq!(arrays[2].1.len(), 128 + 2 * 8);
         assert_eq!(&arrays[0].1[..6], b"\x93NUMPY");

@@ -32,7 +32,7 @@ pub struct DatasetArguments {
 
 #[derive(Debug, Subcommand)]
 enum DatasetVerb {
-    Build(BuildArguments),
+    Build(Box<BuildArguments>),
     Merge(MergeArguments),
     Profile(ProfileArguments),
 }
@@ -165,7 +165,7 @@ fn share(text: &str) -> Result<f64, String> {
 /// Runs the verb.
 pub fn run(arguments: DatasetArguments, color: ColorChoice) -> anyhow::Result<Outcome> {
     match arguments.verb {
-        DatasetVerb::Build(arguments) => build(arguments, color),
+        DatasetVerb::Build(arguments) => build(*arguments, color),
         DatasetVerb::Merge(arguments) => merge(&arguments, color),
         DatasetVerb::Profile(arguments) => profile(&arguments),
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use ndbg_dataset::sample::{Harvest, Origin, Skip, Unit};
+use ndbg_dataset::shard::hex;
 use ndbg_tools::process::{self, Spec};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -76,7 +77,7 @@ pub(super) fn units(files: &Files, finder: Finder, seed: u64) -> std::io::Result
         .into_iter()
         .map(|(name, path)| {
             let digest = Sha256::digest(std::fs::read(&path)?);
-            let sha256 = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+            let sha256 = hex(&digest);
             Ok(Unit {
                 key: format!("{prefix}/{name}"),
                 source: prefix.into(),
