@@ -191,3 +191,16 @@ fn a_test_that_deletes_its_own_file_does_not_hide_the_failure() {
     let run = repo.fix().args(["--baseline-runs", "2"]).run();
     run.is_fixed();
 }
+
+#[test]
+fn tests_whose_ids_change_from_run_to_run_do_not_stand_against_a_patch() {
+    let unstable = "import os\n\nimport pytest\n\n\n\
+                    @pytest.mark.parametrize('n', [1, 2, 3], ids=lambda n: f'{n}-{os.getpid()}')\n\
+                    def test_number(n):\n    assert n > 0\n";
+    let repo = Repo::new(&[
+        ("calc.py", ndbg_tests::BUGGY),
+        ("test_calc.py", ndbg_tests::TEST),
+        ("test_numbers.py", unstable),
+    ]);
+    repo.fix().test("test_calc.py").run().is_fixed();
+}

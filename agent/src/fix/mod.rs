@@ -19,6 +19,8 @@ pub mod stop;
 pub mod target;
 pub mod target_run;
 pub mod throughput;
+mod trial;
+mod unstable_ids;
 mod verify;
 
 use std::collections::BTreeMap;

@@ -13,10 +13,11 @@ use ndbg_tools::source::SourceFile;
 
 use super::baseline::Baseline;
 use super::cold::Cold;
-use super::judge::{failed_tests, judge, symptom, symptom_of};
+use super::judge::{judge, symptom};
 use super::protected::is_test_name;
 use super::session::{Session, note};
 use super::stop::Stop;
+use super::trial::Trial;
 use crate::plan::{Candidate, Screened};
 use crate::report::{Event, Level, Reporter};
 
@@ -25,8 +26,6 @@ const MUST: usize = 30;
 /// Most passing tests run per candidate, and their seconds at baseline.
 const KEEP: usize = 400;
 const KEEP_SECONDS: f64 = 1.5;
-/// Most trial runs of the passing tests.
-const TRIALS: usize = 20;
 /// How long a warm runner may take to get ready.
 const STARTUP: Duration = Duration::from_secs(120);
 
@@ -382,7 +381,14 @@ impl<'a> Screener<'a> {
             &session.cancel,
         );
         let outcome = match started {
-            Ok(runner) => self.trial(runner),
+            Ok(runner) => Trial {
+                must: &self.must,
+                keep: &mut self.keep,
+                symptoms: &mut self.symptoms,
+                deadline: &mut self.deadline,
+                cancel: &session.cancel,
+            }
+            .run(runner),
             Err(error) => Err(error),
         };
         match outcome {
@@ -407,79 +413,6 @@ impl<'a> Screener<'a> {
                 Ok(false)
             }
         }
-    }
-
-    /// Runs the unpatched tree in the new runner: the failing tests must fail and the passing ones
-    /// pass there too, or its answers mean nothing.
-    fn trial(&mut self, mut runner: WarmRunner) -> std::result::Result<WarmRunner, WarmError> {
-        let mut ask = |must: Vec<String>, keep: Vec<String>| {
-            let job = Job {
-                id: u64::MAX,
-                patches: Vec::new(),
-                must,
-                keep,
-                deadline: self.deadline * 4,
-            };
-            runner.submit(&job)?;
-            let until = Instant::now() + self.deadline * 5 + Duration::from_secs(10);
-            loop {
-                if self.session.cancel.is_set() || Instant::now() > until {
-                    return Err(WarmError::Ended("no answer to the trial run".into()));
-                }
-                if let Some(answer) = runner.receive(Duration::from_millis(50))? {
-                    return Ok(answer);
-                }
-            }
-        };
-        let failing = ask(self.must.clone(), Vec::new())?;
-        if failing.status != Status::Done {
-            return Err(WarmError::Ended(format!(
-                "the trial run ended with {:?}",
-                failing.status
-            )));
-        }
-        let passed: BTreeSet<&String> = failing
-            .results
-            .iter()
-            .filter(|r| r.outcome != TestOutcome::Failed)
-            .map(|r| &r.test)
-            .collect();
-        if let Some(first) = passed.first() {
-            return Err(WarmError::Ended(format!("`{first}` does not fail there")));
-        }
-        // Passing tests that fail in the runner would reject every candidate.
-        // So would those that pass once and spoil the tree for the next time: run until all of them
-        // pass twice in a row.
-        let mut answered = ask(Vec::new(), self.keep.clone())?;
-        let (mut clean, mut rounds) = (0, 0);
-        while clean < 2 && !self.keep.is_empty() {
-            rounds += 1;
-            if rounds > TRIALS {
-                // Too much differs here; the verifier runs them all anyway.
-                self.keep.clear();
-                break;
-            }
-            let bad = failed_tests(&answered.results);
-            if bad.is_empty() {
-                clean += 1;
-            } else {
-                clean = 0;
-                self.keep.retain(|id| !bad.contains(id));
-            }
-            if clean < 2 {
-                answered = ask(Vec::new(), self.keep.clone())?;
-            }
-        }
-        if self.symptoms.is_empty() {
-            for result in &failing.results {
-                self.symptoms
-                    .insert(result.test.clone(), symptom_of(result));
-            }
-        }
-        let ms = failing.ms + answered.ms;
-        self.deadline = Duration::from_secs_f64((ms / 1000.0 * 4.0).max(1.0))
-            .max(self.deadline.min(Duration::from_secs(3)));
-        Ok(runner)
     }
 
     /// The candidate's edits as byte ranges of the files on disk.

@@ -29,6 +29,8 @@ const PROGRESS: Duration = Duration::from_millis(250);
 /// Plausible candidates whose behaviour is compared, and the time for it.
 const COMPARED: usize = 8;
 const COMPARING: Duration = Duration::from_secs(15);
+/// Time beyond the limit for verifying what was found within it.
+const GRACE: Duration = Duration::from_secs(3);
 /// Suspicious functions whose passing tests are run with every near fix.
 const COVERED: usize = 8;
 
@@ -267,7 +269,12 @@ fn settle(
     if plausible.len() > 1 {
         prefer(context, state, budget, &mut plausible)?;
     }
-    for candidate in plausible {
+    let grace = Instant::now() + GRACE;
+    for (at, candidate) in plausible.into_iter().enumerate() {
+        // The best of what was found in time is verified in any case.
+        if at > 0 && budget.is_spent() && Instant::now() > grace {
+            break;
+        }
         let changes = verify::changes(&candidate, context.files)
             .map_err(|error| Stop::new(Outcome::NotFixed, error))?;
         let key = (candidate.file.clone(), candidate.qualname.clone());

@@ -18,6 +18,7 @@ use super::budget::Budget;
 use super::protected::is_protected;
 use super::session::Session;
 use super::stop::Stop;
+use super::unstable_ids::Cases;
 use crate::plan::Candidate;
 use crate::report::event::VerifyStep;
 use crate::report::{Event, Reporter};
@@ -253,16 +254,13 @@ fn regression(
     let results = harness.run(&request, &session.cancel)?;
     budget.test_runs += 1;
     let mut failure = None;
-    let broken: Vec<&String> = ids
-        .iter()
-        .copied()
-        .filter(|id| {
-            results
-                .tests
-                .get(*id)
-                .is_none_or(|t| t.outcome != TestOutcome::Passed)
-        })
-        .collect();
+    let known = |id: &str| {
+        baseline.project_collected.contains(id)
+            || baseline.collected.contains(id)
+            || baseline.passing.contains(id)
+    };
+    let cases = Cases::of(&results, known);
+    let broken = cases.not_passed(ids.iter().copied());
     if !broken.is_empty() {
         // The recorded run had plugins switched off: only what passes at the base under the
         // project's own options counts against the patch.
@@ -272,11 +270,9 @@ fn regression(
         }
     }
     if failure.is_none() && affordable {
-        let collected: BTreeSet<&String> = results.collected.iter().collect();
-        let lost = baseline
-            .project_collected
-            .iter()
-            .find(|id| !collected.contains(id) && !baseline.collected.contains(*id));
+        let beyond = baseline.project_collected.iter();
+        let beyond = beyond.filter(|id| !baseline.collected.contains(*id));
+        let lost = cases.not_collected(beyond).into_iter().next();
         if let Some(lost) = lost
             && results.complete
         {
@@ -370,21 +366,15 @@ fn target_failure(baseline: &Baseline, results: &RunResults) -> Option<String> {
             return Some(format!("`{id}` still fails"));
         }
     }
-    let passed = |id: &&String| {
-        results
-            .tests
-            .get(*id)
-            .is_some_and(|t| t.outcome == TestOutcome::Passed)
-    };
-    if let Some(id) = baseline.target_passing.iter().find(|id| !passed(id)) {
+    let cases = Cases::of(results, |id| baseline.collected.contains(id));
+    let broken = cases.not_passed(baseline.target_passing.iter());
+    if let Some(id) = broken.first() {
         return Some(format!("breaks `{id}`"));
     }
-    let collected: BTreeSet<&String> = results.collected.iter().collect();
     let failing: BTreeSet<&String> = baseline.failing.iter().map(|f| &f.test).collect();
-    let lost = baseline
-        .collected
-        .iter()
-        .find(|id| !collected.contains(id) && !failing.contains(id) && id.contains("::"));
+    let there = baseline.collected.iter();
+    let there = there.filter(|id| !failing.contains(id) && id.contains("::"));
+    let lost = cases.not_collected(there).into_iter().next();
     lost.map(|id| format!("`{id}` is no longer collected"))
 }
 

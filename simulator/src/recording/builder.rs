@@ -45,6 +45,19 @@ impl RecordingBuilder {
         Self::default()
     }
 
+    /// Makes room for a number of events that is known beforehand, so that columns are not moved
+    /// while they grow.
+    pub fn reserve(&mut self, events: usize) {
+        let recording = &mut self.recording;
+        recording.kinds.reserve_exact(events);
+        recording.owners.reserve_exact(events);
+        recording.lines.reserve_exact(events);
+        recording.starts.reserve_exact(events);
+        recording.changes.reserve(events);
+        recording.previous.reserve_exact(events);
+        recording.next.reserve_exact(events);
+    }
+
     /// Events so far.
     pub fn len(&self) -> usize {
         self.recording.len()

@@ -303,6 +303,9 @@ pub fn open(folder: &Utf8Path) -> Result<Opened, FolderError> {
     let bytes = file.metadata().map_err(at(&path))?.len();
     let mut decoder = zstd::Decoder::new(file).map_err(at(&path))?;
     let mut builder = RecordingBuilder::new();
+    // What a file says of itself may be wrong: no more room than its size makes likely.
+    let expected = meta.events.unwrap_or(0).min(bytes.saturating_mul(4));
+    builder.reserve(usize::try_from(expected).unwrap_or(0));
     let mut context = Context::default();
     let mut buffer: Vec<u8> = Vec::new();
     let mut chunk = vec![0; CHUNK];
