@@ -12,7 +12,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use ndbg_tools::Cancel;
 use ndbg_tools::git::GitError;
 use ndbg_tools::python::environment::Interpreter;
-use ndbg_tools::python::pytest::{Harness, PytestError, Request, RunResults, TestOutcome};
+use ndbg_tools::python::pytest::{Cases, Harness, PytestError, Request, RunResults, TestOutcome};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -203,12 +203,8 @@ fn required(task: &Task, bench: &Bench, cancel: &Cancel) -> Result<BTreeSet<Stri
 
 /// The first required test that did not pass, in words.
 fn missing(required: &BTreeSet<String>, results: &RunResults) -> Option<String> {
-    let bad = required.iter().find(|id| {
-        results
-            .tests
-            .get(*id)
-            .is_none_or(|test| test.outcome != TestOutcome::Passed)
-    });
+    let cases = Cases::of(results, |id| required.contains(id));
+    let bad = cases.not_passed(required.iter()).into_iter().next();
     if let Some(id) = bad {
         return Some(match results.tests.get(id) {
             Some(test) if test.outcome == TestOutcome::Skipped => format!("{id} is skipped"),

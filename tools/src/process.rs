@@ -181,6 +181,17 @@ impl Finished {
     }
 }
 
+/// Keeps other processes of the same user, the code under test above all, from reading this process's
+/// memory and environment through `/proc`. Where the system has no such thing, nothing happens.
+pub fn shield() {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+        // A kernel that refuses leaves things as they were.
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
+}
+
 /// Runs a process to its end.
 pub fn run(spec: &Spec, cancel: &Cancel) -> Result<Finished, ProcessError> {
     run_watched(spec, cancel, || {})

@@ -68,6 +68,7 @@ fn exit_codes() -> String {
 
 /// Parses the command line and runs the verb.
 pub fn main() -> ExitCode {
+    ndbg_tools::process::shield();
     let arguments = Arguments::parse();
     let color = arguments.color.into();
     let outcome = match arguments.verb {

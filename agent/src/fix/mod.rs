@@ -20,7 +20,6 @@ pub mod target;
 pub mod target_run;
 pub mod throughput;
 mod trial;
-mod unstable_ids;
 mod verify;
 
 use std::collections::BTreeMap;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use ndbg_tools::process::Exit;
-use ndbg_tools::python::pytest::{Harness, Request, RunResults, TestOutcome};
+use ndbg_tools::python::pytest::{Cases, Harness, Request, RunResults, TestOutcome};
 use ndbg_tools::source::{SourceFile, apply_edits, unified_diff};
 use ndbg_tools::worktree::Worktree;
 
@@ -18,7 +18,6 @@ use super::budget::Budget;
 use super::protected::is_protected;
 use super::session::Session;
 use super::stop::Stop;
-use super::unstable_ids::Cases;
 use crate::plan::Candidate;
 use crate::report::event::VerifyStep;
 use crate::report::{Event, Reporter};

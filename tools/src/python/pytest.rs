@@ -4,6 +4,7 @@
 //! never believed. A run counts as complete only when the process that wrote the first record wrote
 //! the last one too and its exit code agrees.
 
+mod cases;
 mod results;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ use crate::cancel::Cancel;
 use crate::process::{self, Exit, ProcessError, Spec};
 use crate::worktree::Worktree;
 
+pub use cases::{Cases, function_of};
 pub use results::{
     AssertionRecord, CallRecord, CollectError, ExceptionRecord, FailureRecord, FrameRecord,
     RunResults, TestOutcome, TestResult, ValueRecord,

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ndbg_tools::python::pytest::{RunResults, TestOutcome};
+use super::{RunResults, TestOutcome};
 
 /// A node id without its parameters.
 pub fn function_of(id: &str) -> &str {
@@ -15,6 +15,7 @@ pub fn function_of(id: &str) -> &str {
 }
 
 /// What a run says of expected ids when some of them have other names now.
+#[derive(Debug)]
 pub struct Cases<'r> {
     results: &'r RunResults,
     collected: BTreeSet<&'r str>,
