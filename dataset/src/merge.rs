@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::Path;
 
+use ndbg_simulator::grammar::Special;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -17,7 +18,7 @@ use crate::shard::{
     Part, ShardError, Worker, check_keys, compress, fingerprint, hex, io_error, part_path,
     read_part, write_whole,
 };
-use crate::tokens::Tokens;
+use crate::tokens::{BYTES, Tokens};
 
 /// Uncompressed bytes after which the next data file starts.
 const CHUNK: usize = 64 << 20;
@@ -121,12 +122,26 @@ pub fn merge(
     }
     training.flush(&mut manifest)?;
     validation.flush(&mut manifest)?;
+    write_whole(&out.join(SPECIAL_TOKENS), &special_tokens()?)?;
     let mut json = serde_json::to_vec_pretty(&manifest)?;
     json.push(b'\n');
     write_whole(&out.join("README.md"), manifest.card().as_bytes())?;
     // Last: a folder with a manifest is a finished data set.
     write_whole(&out.join("manifest.json"), &json)?;
     Ok(manifest)
+}
+
+/// The special tokens of the grammars, for tokenizers to add, with their ids in the token shards.
+const SPECIAL_TOKENS: &str = "special_tokens.json";
+
+fn special_tokens() -> Result<Vec<u8>, ShardError> {
+    let ids = Special::ALL.iter().zip(u64::from(BYTES)..);
+    let table: Map<String, Value> = ids
+        .map(|(special, id)| (special.text().to_owned(), id.into()))
+        .collect();
+    let mut json = serde_json::to_vec_pretty(&table)?;
+    json.push(b'\n');
+    Ok(json)
 }
 
 /// Name of a sample's program.

@@ -279,3 +279,49 @@ fn an_endless_script_is_stopped_and_what_was_recorded_opens() {
         .shows("this is not all: ")
         .shows("n = 100");
 }
+
+#[test]
+fn ctrl_c_ends_a_script_and_keeps_what_was_recorded() {
+    let repo = Repo::without_git(&[(
+        "wait.py",
+        "import time\n\n\ndef tick(n):\n    return n + 1\n\n\nn = 0\nwhile True:\n    n = tick(n)\n    \
+         time.sleep(0.001)\n",
+    )]);
+    let out = repo.outside("wait.ndbg");
+    let python = Venv::Plain.python();
+    let mut command = repo.isolated(binary::path());
+    let child = command
+        .args([
+            "trace",
+            "--python",
+            python.as_str(),
+            "--out",
+            out.as_str(),
+            "wait.py",
+        ])
+        .current_dir(repo.root())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    ndbg_tests::wait_until("events of the script", || {
+        let found = repo.tmp().read_dir_utf8().unwrap().flatten();
+        found
+            .map(|entry| entry.path().join("tmp/trace.raw"))
+            .any(|raw| std::fs::metadata(raw).is_ok_and(|data| data.len() > 20_000))
+    });
+    let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let done = child.wait_with_output().unwrap();
+    assert_eq!(done.status.code(), Some(130));
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(said.contains("is kept: `ndbg-agent debug"), "{said}");
+    let session = call(&repo, &["debug", out.as_str()], "find n == 10\n");
+    session
+        .ends_with(0)
+        .shows("this is not all: ")
+        .shows("n = 10");
+    let left: Vec<_> = repo.tmp().read_dir_utf8().unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+}

@@ -10,7 +10,6 @@ use ndbg_tools::process::Exit;
 use ndbg_tools::trace as recordings;
 
 use super::project::ProjectArguments;
-use crate::fix;
 use crate::fix::stop::Stop;
 use crate::outcome::Outcome;
 use crate::report::{ColorChoice, ProgressChoice, Reporter, ReporterOptions, StdoutMode};
@@ -198,12 +197,7 @@ pub fn record(
         color,
         progress: ProgressChoice::Never,
     })?;
-    Ok(
-        trace::record(&settings, &reporter, &cancel).map_err(|stop| {
-            fix::report_stop(&reporter, &stop);
-            stop.outcome
-        }),
-    )
+    Ok(trace::record(&settings, &reporter, &cancel).map_err(|stop| say(&stop)))
 }
 
 fn show(arguments: &ShowArguments) -> anyhow::Result<Outcome> {

@@ -132,8 +132,14 @@ fn tests(settings: &Settings, reporter: &Reporter, cancel: &Cancel) -> Result<Re
         max_events: settings.max_events,
     });
     let started = Instant::now();
-    let results = target_run::run(&session, &targets, &mut baseline, None, &mode, &mut budget)?;
+    let results = target_run::run(&session, &targets, &mut baseline, None, &mode, &mut budget);
     let seconds = started.elapsed().as_secs_f64();
+    let top = session.harness.folder.clone();
+    let mut sources = |name: &str| source(name, &top);
+    let results = match results {
+        Ok(results) => results,
+        Err(stop) => return Err(keep_what_there_is(settings, &raw, &mut sources, stop)),
+    };
     if results.tests.is_empty() {
         target_run::check_collected(&targets, &baseline, &results)?;
         if let Some(error) = results.collect_errors.first() {
@@ -156,8 +162,6 @@ fn tests(settings: &Settings, reporter: &Reporter, cancel: &Cancel) -> Result<Re
             "no test ran, so there is nothing to record",
         ));
     }
-    let top = session.harness.folder.clone();
-    let mut sources = |name: &str| source(name, &top);
     let written = trace::write(&settings.out, &raw, settings.command.clone(), &mut sources)?;
     Ok(Recorded {
         folder: settings.out.clone(),
@@ -215,7 +219,6 @@ fn run_script(
         process::ProcessError::Cancelled => Stop::interrupted(),
         other => Stop::new(Outcome::Environment, other.to_string()),
     });
-    // What was recorded until the interruption is kept.
     if !raw.exists() {
         done?;
         return Err(Stop::new(
@@ -224,8 +227,11 @@ fn run_script(
         ));
     }
     let mut sources = |name: &str| source(name, &repo.folder());
+    let done = match done {
+        Ok(done) => done,
+        Err(stop) => return Err(keep_what_there_is(settings, &raw, &mut sources, stop)),
+    };
     let written = trace::write(&settings.out, &raw, settings.command.clone(), &mut sources)?;
-    let done = done?;
     Ok(Recorded {
         folder: settings.out.clone(),
         written,
@@ -233,6 +239,23 @@ fn run_script(
         counts: None,
         seconds: done.elapsed.as_secs_f64(),
     })
+}
+
+/// Writes what was recorded before a run was stopped, and says where it is.
+fn keep_what_there_is(
+    settings: &Settings,
+    raw: &Utf8Path,
+    sources: &mut trace::Sources<'_>,
+    stop: Stop,
+) -> Stop {
+    match trace::write(&settings.out, raw, settings.command.clone(), sources) {
+        Ok(written) if written.events > 0 => stop.hint(format!(
+            "what was recorded until then is kept: `ndbg-agent debug {}`",
+            settings.out
+        )),
+        // The stop is what counts; nothing was recorded that could be kept.
+        _ => stop,
+    }
 }
 
 /// Name relative to the project, and text, of a source file.
