@@ -203,10 +203,13 @@ pub fn call_line(run: &Recording, id: ActivationId, level: usize) -> String {
     };
     // Indentation stops where little of a line would be left.
     let indent = "  ".repeat(level.min(12));
-    format!(
-        "{:>7}  {indent}{resumed}{}({}) -> {result}",
+    let head = format!(
+        "{:>7}  {indent}{resumed}{}",
         activation.first.0,
-        run.function(id),
-        short(&arguments.join(", "), 40)
-    )
+        run.function(id)
+    );
+    // A line of 79 columns; where names alone fill it, it gets longer.
+    let used = head.chars().count() + result.chars().count() + "() -> ".len();
+    let arguments = short(&arguments.join(", "), 79_usize.saturating_sub(used).max(12));
+    format!("{head}({arguments}) -> {result}")
 }
