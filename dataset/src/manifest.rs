@@ -128,8 +128,15 @@ impl Manifest {
 
     /// The data card: Markdown for people.
     pub fn card(&self) -> String {
-        let mut text = format!(
-            "# {}\n\nStep-by-step recordings of Python code.\n",
+        // The block that Hugging Face's `datasets` and its hub read.
+        let mut text = String::from("---\nconfigs:\n- config_name: default\n  data_files:\n");
+        for side in self.sides.keys() {
+            let _ = writeln!(text, "  - split: {side}\n    path: {side}-*.jsonl.zst");
+        }
+        let _ = write!(
+            text,
+            "---\n# {}\n\nStep-by-step recordings of Python code. `datasets` needs the package \
+             `zstandard` to read the files.\n",
             self.recipe.name
         );
         let mut table = |title: &str, head: &str, rows: Vec<(String, String)>| {

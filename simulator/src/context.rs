@@ -9,8 +9,8 @@ use crate::tree::Tree;
 /// Source of the functions that a scope runs, each once, whole lines with their indentation.
 ///
 /// In order of file and line, so that a `main` at the end of the text stays at the end. Functions
-/// inside of others come with those. Modules and class bodies that run are left out, and so is code
-/// without source: a module's text would be all of a file.
+/// inside of others come with those, methods with the first line of their class. Modules and class bodies
+/// that run are left out, and so is code without source: a module's text would be all of a file.
 pub fn scope_source(tree: &Tree<'_>) -> String {
     let recording = tree.recording();
     let codes = tree
@@ -22,14 +22,54 @@ pub fn scope_source(tree: &Tree<'_>) -> String {
     blocks.sort_unstable();
     let mut out = String::new();
     let mut before: Option<Block> = None;
+    let mut shown = Vec::new();
     for block in blocks {
         if before.is_some_and(|b| b.file == block.file && b.end >= block.end) {
             continue;
         }
-        push(recording.files().get(block.file as usize), block, &mut out);
+        let file = recording.files().get(block.file as usize);
+        let classes = file
+            .map(|file| classes_around(file, block.start))
+            .unwrap_or_default();
+        for &line in classes
+            .iter()
+            .filter(|&&line| !shown.contains(&(block.file, line)))
+        {
+            out.push_str(file.map_or("", |file| file.line(line)));
+            out.push('\n');
+        }
+        shown = classes.into_iter().map(|line| (block.file, line)).collect();
+        push(file, block, &mut out);
         before = Some(block);
     }
     out
+}
+
+/// First lines of the classes around a line, the outermost first: a method without its class would
+/// look like a function that is indented by mistake.
+fn classes_around(file: &File, line: u32) -> Vec<u32> {
+    let indentation = |line: &str| line.len() - line.trim_start().len();
+    let mut inner = indentation(file.line(line));
+    let mut found = Vec::new();
+    for number in (1..line).rev() {
+        let text = file.line(number);
+        if inner == 0 {
+            break;
+        }
+        if text.trim().is_empty() || indentation(text) >= inner {
+            continue;
+        }
+        let start = text.trim_start();
+        if start.starts_with("class ") {
+            inner = indentation(text);
+            found.push(number);
+        } else if start.starts_with("def ") || start.starts_with("async def ") {
+            // A function inside of a function comes with that one.
+            break;
+        }
+    }
+    found.reverse();
+    found
 }
 
 /// Source of the root's function alone, as an inverse trace shows it.
@@ -165,6 +205,14 @@ mod tests {
     fn check(text: &str, first: u32, end: u32) {
         let file = File::new("m.py".to_owned(), Some(text.to_owned()));
         assert_eq!(block_end(&file, first), Some(end));
+    }
+
+    #[test]
+    fn a_method_is_shown_in_its_class() {
+        let text = "class A:\n    x = 1\n\n    class B(A):\n        def m(self):\n            1\n";
+        let file = File::new("m.py".to_owned(), Some(text.to_owned()));
+        assert_eq!(super::classes_around(&file, 5), [1, 4]);
+        assert!(super::classes_around(&file, 1).is_empty());
     }
 
     #[test]

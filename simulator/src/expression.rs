@@ -82,6 +82,8 @@ pub enum Outcome {
     Text(String),
     /// It cannot be told from the recording, and why.
     Unknown(String),
+    /// A name in it is not bound where it is asked.
+    Unbound(String),
 }
 
 impl Outcome {
@@ -91,7 +93,15 @@ impl Outcome {
             Self::Value(value) => value.is_true(),
             // An object is true unless it says otherwise, which we cannot ask.
             Self::Text(_) => true,
-            Self::Unknown(_) => false,
+            Self::Unknown(_) | Self::Unbound(_) => false,
+        }
+    }
+
+    /// Whether something is missing, and what.
+    pub fn missing(&self) -> Option<&str> {
+        match self {
+            Self::Unknown(why) | Self::Unbound(why) => Some(why),
+            Self::Value(_) | Self::Text(_) => None,
         }
     }
 
@@ -119,11 +129,11 @@ impl Expression {
             Self::Literal(value) => Outcome::Value(value.clone()),
             Self::Name(name) => match names.name(name) {
                 Some(text) => Outcome::from_text(text),
-                None => Outcome::Unknown(format!("`{name}` is not bound here")),
+                None => Outcome::Unbound(format!("`{name}` is not bound here")),
             },
             Self::Special(name) => names
                 .special(name)
-                .unwrap_or_else(|| Outcome::Unknown(format!("`${name}` means nothing here"))),
+                .unwrap_or_else(|| Outcome::Unbound(format!("`${name}` means nothing here"))),
             Self::Or(left, right) => {
                 let first = left.evaluate(names);
                 if first.holds() {
@@ -141,7 +151,7 @@ impl Expression {
                 }
             }
             Self::Not(inner) => match inner.evaluate(names) {
-                Outcome::Unknown(why) => Outcome::Unknown(why),
+                missing @ (Outcome::Unknown(_) | Outcome::Unbound(_)) => missing,
                 known => Outcome::Value(Literal::Bool(!known.holds())),
             },
             Self::Compare(first, rest) => {
@@ -151,7 +161,7 @@ impl Expression {
                     match compare(&left, *operator, &right) {
                         Ok(true) => left = right,
                         Ok(false) => return Outcome::Value(Literal::Bool(false)),
-                        Err(why) => return Outcome::Unknown(why),
+                        Err(missing) => return missing,
                     }
                 }
                 Outcome::Value(Literal::Bool(true))
@@ -161,15 +171,19 @@ impl Expression {
                     Some(length) => Outcome::Value(Literal::Int(BigInt::from(length))),
                     None => Outcome::Unknown(format!("`{}` has no length", value.type_name())),
                 },
-                Outcome::Text(_) => Outcome::Unknown("its length was not recorded".into()),
-                unknown @ Outcome::Unknown(_) => unknown,
+                Outcome::Text(text) => match object::length(&text) {
+                    Some(length) => Outcome::Value(Literal::Int(BigInt::from(length))),
+                    None => Outcome::Unknown("its length was not recorded".into()),
+                },
+                missing => missing,
             },
             Self::Item(inner, key) => match (inner.evaluate(names), key.evaluate(names)) {
                 (Outcome::Value(value), Outcome::Value(key)) => match value.item(&key) {
                     Some(item) => Outcome::Value(item),
                     None => Outcome::Unknown(format!("`{value}` has no item `{key}`")),
                 },
-                (unknown @ Outcome::Unknown(_), _) | (_, unknown @ Outcome::Unknown(_)) => unknown,
+                (missing @ (Outcome::Unknown(_) | Outcome::Unbound(_)), _)
+                | (_, missing @ (Outcome::Unknown(_) | Outcome::Unbound(_))) => missing,
                 _ => Outcome::Unknown("its items were not recorded".into()),
             },
             Self::Attribute(inner, name) => match inner.evaluate(names) {
@@ -181,33 +195,40 @@ impl Expression {
                     "attributes of `{}` are not recorded",
                     value.type_name()
                 )),
-                unknown @ Outcome::Unknown(_) => unknown,
+                missing => missing,
             },
         }
     }
 }
 
-fn compare(left: &Outcome, operator: Comparison, right: &Outcome) -> Result<bool, String> {
+fn compare(left: &Outcome, operator: Comparison, right: &Outcome) -> Result<bool, Outcome> {
     use std::cmp::Ordering::{Greater, Less};
     let (a, b) = match (left, right) {
-        (Outcome::Unknown(why), _) | (_, Outcome::Unknown(why)) => return Err(why.clone()),
+        (missing @ (Outcome::Unknown(_) | Outcome::Unbound(_)), _)
+        | (_, missing @ (Outcome::Unknown(_) | Outcome::Unbound(_))) => {
+            return Err(missing.clone());
+        }
         (Outcome::Value(a), Outcome::Value(b)) => (a, b),
         // An object and a value: different, whatever the object is; two objects: by their text.
         (a, b) => {
             return match operator {
                 Comparison::Equal | Comparison::Is => Ok(a == b),
                 Comparison::Unequal | Comparison::IsNot => Ok(a != b),
-                _ => Err("objects cannot be ordered from their text".into()),
+                _ => Err(Outcome::Unknown(
+                    "objects and cut values have no order and no items here".into(),
+                )),
             };
         }
     };
     let order = || {
-        a.order(b)
-            .ok_or_else(|| format!("`{}` and `{}` have no order", a.type_name(), b.type_name()))
+        a.order(b).ok_or_else(|| {
+            let (a, b) = (a.type_name(), b.type_name());
+            Outcome::Unknown(format!("`{a}` and `{b}` have no order"))
+        })
     };
     let inside = || {
         b.contains(a)
-            .ok_or_else(|| format!("`{}` holds no items", b.type_name()))
+            .ok_or_else(|| Outcome::Unknown(format!("`{}` holds no items", b.type_name())))
     };
     Ok(match operator {
         Comparison::Equal => a.equals(b),
@@ -237,6 +258,9 @@ mod tests {
                 "items" => "[1, 2, {'a': None}]",
                 "self" => "<Account owner='Ann, =B' balance=-3 history=[(1, 2)] inner=<Card no=7>>",
                 "other" => "<Account …>",
+                "many" => "[0, (1, 2), …+497, 499]",
+                "long" => "'abab' …+292 'ab\\'b'",
+                "point" => "<P x=1, y=2>",
                 _ => return None,
             })
         }
@@ -273,6 +297,8 @@ mod tests {
             "(n == 1 or n == 4) and True",
             "n == 4.0",
             "n is not True",
+            "len(many) == 500 and len(long) == 300",
+            "point.x == 1 and point.y == 2",
         ] {
             assert!(holds(text), "{text}");
         }

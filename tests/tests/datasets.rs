@@ -136,6 +136,13 @@ fn an_interrupted_build_goes_on_and_other_settings_are_refused() {
     let again = succeeded(&build(&repo, &out, &args));
     assert!(again.contains("0 made, 2 kept"), "{again}");
     assert!(files(&out) == first);
+    let nothing = repo.outside("nothing");
+    let wrong = build(&repo, &nothing, &["--from", "generated", "--count", "0"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(
+        !nothing.exists(),
+        "a wrong command must leave no folder behind"
+    );
     let other = build(&repo, &out, &["--from", "generated", "--count", "501"]);
     assert_eq!(other.status.code(), Some(2));
     let said = String::from_utf8_lossy(&other.stderr).into_owned();

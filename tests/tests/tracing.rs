@@ -164,7 +164,7 @@ fn a_script_runs_as_without_the_recorder() {
         "a b",
     ];
     let done = call(&repo, &args, "21\n");
-    done.ends_with(1).says("the script ended with exit code 3");
+    done.ends_with(3);
     assert_eq!(done.stdout, "['--deep', 'a b'] 42\n");
     let shown = call(&repo, &["trace", "show", out.as_str()], "");
     shown.shows("double(n=21) -> 42");
@@ -247,6 +247,11 @@ fn bad_recordings_are_named() {
         "",
     );
     over.ends_with(2).says("exists and is no recording");
+    assert!(
+        over.stdout.is_empty(),
+        "the script must not run: {}",
+        over.stdout
+    );
     call(&repo, &["trace", "nope.py"], "")
         .ends_with(2)
         .says("no script `nope.py`");
@@ -324,4 +329,59 @@ fn ctrl_c_ends_a_script_and_keeps_what_was_recorded() {
         .shows("n = 10");
     let left: Vec<_> = repo.tmp().read_dir_utf8().unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_test_that_hangs_leaves_a_recording_of_what_it_did() {
+    let test = "import time\n\n\ndef work(n):\n    return n + 1\n\n\ndef test_hangs():\n    \
+                work(41)\n    time.sleep(1000)\n";
+    let repo = Repo::new(&[("test_hangs.py", test)]);
+    let out = repo.outside("hangs.ndbg");
+    let python = Venv::Plain.python();
+    let args = [
+        "trace",
+        "--python",
+        python.as_str(),
+        "--out",
+        out.as_str(),
+        "--max-time",
+        "6",
+        "--test",
+        "test_hangs.py",
+    ];
+    let done = call(&repo, &args, "");
+    done.ends_with(6).says("was still").says("is kept");
+    call(&repo, &["trace", "show", out.as_str()], "").shows("work(n=41) -> 42");
+}
+
+#[test]
+fn a_debugged_script_leaves_standard_input_to_the_debugger() {
+    let repo = Repo::without_git(&[(
+        "ask.py",
+        "import sys\n\n\ndef ask():\n    return sys.stdin.read()\n\n\nask()\n",
+    )]);
+    let python = Venv::Plain.python();
+    let session = call(
+        &repo,
+        &["debug", "--python", python.as_str(), "ask.py"],
+        "b ask\nc\nr\n",
+    );
+    session.ends_with(0).shows("value: ''");
+}
+
+#[test]
+fn a_closed_pipe_is_no_crash() {
+    let repo = Repo::buggy();
+    for line in ["doctor --repo .", "dataset profile --count 50"] {
+        let shell = format!("{} {line} | true; exit ${{PIPESTATUS[0]}}", binary::path());
+        let done = repo
+            .isolated("bash")
+            .args(["-c", &shell])
+            .current_dir(repo.root())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(!said.contains("panicked"), "{said}");
+        assert_eq!(done.status.code(), Some(0), "{line}: {said}");
+    }
 }

@@ -13,6 +13,7 @@ import ast
 import doctest
 import json
 import sys
+import tokenize
 
 from ndbg_fuzz_slice import Refused, functions_in, slice_of
 from ndbg_fuzz_trial import Trials
@@ -97,7 +98,8 @@ def _lines(statements):
 def records(path, prefix=""):
     """The lines of one file."""
     try:
-        with open(path, encoding="utf-8") as file:
+        # Reads what the coding line says.
+        with tokenize.open(path) as file:
             text = file.read()
         tree = ast.parse(text)
     except (OSError, ValueError, SyntaxError, RecursionError) as error:

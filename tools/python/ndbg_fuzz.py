@@ -17,6 +17,7 @@ import json
 import os
 import random
 import sys
+import tokenize
 
 from ndbg_fuzz_guess import guess
 from ndbg_fuzz_inputs import draw, literals_in
@@ -97,7 +98,8 @@ def fuzz_function(source, name, seed=0, calls=CALLS, rounds=ROUNDS):
 def records(path, prefix="", seed=0, calls=CALLS):
     """The lines of one file."""
     try:
-        with open(path, encoding="utf-8") as file:
+        # Reads what the coding line says.
+        with tokenize.open(path) as file:
             text = file.read()
         tree = ast.parse(text)
     except (OSError, ValueError, SyntaxError, RecursionError) as error:

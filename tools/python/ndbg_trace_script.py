@@ -4,7 +4,7 @@ The script runs as `python script.py args…` would run it. CONFIG.json:
 
     {"script": path, "args": [word…], "out": path of the raw stream, "roots": [folder…],
      "files": [glob…] | null, "functions": [name…] | null, "states": bool, "lines": bool,
-     "max_events": n}
+     "max_events": n, "memory_limit": bytes | null}
 
 PYTEST_DONT_REWRITE: this is no test code.
 """
@@ -16,6 +16,7 @@ import sys
 import types
 from importlib.machinery import SourceFileLoader
 
+import ndbg_process
 import ndbg_trace
 import ndbg_trace_stream
 from ndbg_paths import Roots
@@ -53,6 +54,8 @@ class Run:
         # threads that outlive its main one.
         atexit.register(self._finish)
 
+        ndbg_process.limit_memory(config.get("memory_limit"))
+
     def run(self):
         module = types.ModuleType("__main__")
         module.__dict__.update(
@@ -72,6 +75,7 @@ class Run:
                 source = file.read()
             code = compile(source, self._name, "exec", dont_inherit=True)
             del source
+            ndbg_trace_stream.write_before_termination(self._stream)
             self._tracer.start()
             exec(code, module.__dict__)
             self._ended = "normal"

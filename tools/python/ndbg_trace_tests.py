@@ -47,6 +47,7 @@ class TraceRecording:
     def pytest_runtestloop(self, session):
         if self._neutral and "hypothesis" in sys.modules:
             self._note(_DEADLINES)
+        ndbg_trace_stream.write_before_termination(self._stream)
         self._tracer.start()
         yield
         self._stream.end(self._tracer.stop("error" if session.testsfailed else "normal"))

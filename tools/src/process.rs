@@ -54,6 +54,8 @@ pub enum Streams {
     Captured,
     /// Output goes where ours goes, input is ours, passed on.
     Shown,
+    /// Output goes where ours goes, input is empty.
+    Watched,
 }
 
 /// What to run.
@@ -212,6 +214,7 @@ pub fn run_watched(
         // On a thread: a child that never reads must not block us. A terminal is not handed to the
         // child itself, which, not being in its foreground, would be stopped when it reads.
         match spec.streams {
+            Streams::Watched => drop(stdin),
             Streams::Captured => {
                 let input = spec.input.clone();
                 std::thread::spawn(move || stdin.write_all(&input));

@@ -20,10 +20,11 @@ use crate::report::{ColorChoice, ProgressChoice, Reporter, ReporterOptions, Stdo
 
 /// Make training and validation data for neural debuggers
 ///
-/// Programs are recorded and walked through with debugger actions, forwards and backwards; each walk
-/// is a line of JSON with its text in the paper's grammar and the spans that a model is to predict.
-/// Functions are split between training and validation, duplicates and what a benchmark holds are
-/// left out. docs/scale.md says how to run shards on many machines.
+/// Programs are recorded and walked through with debugger actions, forwards
+/// and backwards; each walk is a line of JSON with its text in the paper's
+/// grammar and the spans that a model is to predict. Functions are split
+/// between training and validation, duplicates and what a benchmark holds
+/// are left out. docs/scale.md says how to run shards on many machines.
 #[derive(Debug, Args)]
 pub struct DatasetArguments {
     #[command(subcommand)]
@@ -197,6 +198,12 @@ fn settle(arguments: BuildArguments) -> Result<(Settings, Utf8PathBuf, Shard), S
             "name it with `--repo`",
         ));
     }
+    if arguments.grammar == Grammar::Cwm && arguments.directions == Directions::Inverse {
+        return Err(usage(
+            "the grammar `cwm` has no way back",
+            "leave `--directions` out, or use `--grammar nd`",
+        ));
+    }
     let absolute = |path: &Utf8PathBuf| {
         path.canonicalize_utf8()
             .map_err(|error| usage(&format!("`{path}`: {error}"), "check the path"))
@@ -324,6 +331,11 @@ fn profile(arguments: &ProfileArguments) -> anyhow::Result<Outcome> {
     } else {
         let mut measured = Measurement::default();
         for path in &arguments.files {
+            if path.is_dir() {
+                let stop = Stop::new(Outcome::Usage, format!("`{path}` is a folder"))
+                    .hint("name files, as in `dataset profile src/*.py`");
+                return Ok(say(&stop));
+            }
             let text = std::fs::read_to_string(path).with_context(|| path.to_string())?;
             if measured.add(&text, Selection::SelfContained).is_err() {
                 eprintln!("`{path}` does not parse and is left out");

@@ -12,9 +12,11 @@ use crate::report::ColorChoice;
 
 /// Step through a recorded run, forwards and backwards
 ///
-/// Opens a recording, by default the newest, or makes one of the tests or the script named. Nothing is run while
-/// stepping: every state was recorded, so that going back is as exact as going forth. Commands come
-/// from the terminal or from standard input, one a line; `h` lists them.
+/// Opens a recording, by default the newest, or makes one of the tests or
+/// the script named (which gets no input). Nothing is run while stepping:
+/// every state was recorded, so that going back is as exact as going forth.
+/// Commands come from the terminal or from standard input, one a line; `h`
+/// lists them.
 ///
 ///   ndbg-agent debug --repo . --test tests/test_cart.py::test_total
 ///   ndbg-agent debug RECORDING.ndbg
@@ -31,7 +33,7 @@ pub fn run(arguments: DebugArguments, color: ColorChoice) -> anyhow::Result<Outc
     let opened = match arguments.record.into() {
         Source::Newest => open(None),
         Source::Recording(path) => open(Some(&path)),
-        Source::Run(run) => match record(*run, color)? {
+        Source::Run(run) => match record(*run, color, false)? {
             Ok(done) => open(Some(&done.folder)),
             Err(outcome) => return Ok(outcome),
         },

@@ -66,27 +66,55 @@ fn exit_codes() -> String {
     format!("Exit codes:\n{}", lines.join("\n"))
 }
 
+/// Nobody listens any more (`… | head`): no reason for a panic's message. The panic itself unwinds, so
+/// that everything is cleaned up.
+fn quiet_broken_pipes() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !is_broken_pipe(panic.payload()) {
+            usual(panic);
+        }
+    }));
+}
+
+fn is_broken_pipe(payload: &(dyn std::any::Any + Send)) -> bool {
+    let message = payload.downcast_ref::<String>();
+    message.is_some_and(|text| text.contains("Broken pipe") && text.contains("failed printing"))
+}
+
 /// Parses the command line and runs the verb.
 pub fn main() -> ExitCode {
     ndbg_tools::process::shield();
+    quiet_broken_pipes();
     let arguments = Arguments::parse();
     let color = arguments.color.into();
-    let outcome = match arguments.verb {
-        Verb::Fix(verb) => fix::run(verb, color),
-        Verb::Localize(verb) => localize::run(verb, color),
-        Verb::Trace(verb) => trace::run(verb, color),
-        Verb::Debug(verb) => debug::run(verb, color),
-        Verb::Dataset(verb) => dataset::run(verb, color),
-        Verb::Doctor(verb) => doctor::run(verb),
-        Verb::Bench(verb) => crate::bench::run(verb),
+    let done = std::panic::catch_unwind(|| run(arguments.verb, color));
+    let code = match done {
+        Ok(code) => code,
+        Err(payload) if is_broken_pipe(&*payload) => return ExitCode::SUCCESS,
+        Err(payload) => std::panic::resume_unwind(payload),
     };
-    match outcome {
-        Ok(outcome) => ExitCode::from(outcome.exit_code()),
+    match code {
+        Ok(code) => ExitCode::from(code),
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::from(Outcome::Environment.exit_code())
         }
     }
+}
+
+/// Runs a verb; the answer is the exit code.
+fn run(verb: Verb, color: ColorChoice) -> anyhow::Result<u8> {
+    let outcome = match verb {
+        Verb::Trace(verb) => return trace::run(verb, color),
+        Verb::Fix(verb) => fix::run(verb, color),
+        Verb::Localize(verb) => localize::run(verb, color),
+        Verb::Debug(verb) => debug::run(verb, color),
+        Verb::Dataset(verb) => dataset::run(verb, color),
+        Verb::Doctor(verb) => doctor::run(verb),
+        Verb::Bench(verb) => crate::bench::run(verb),
+    };
+    outcome.map(Outcome::exit_code)
 }
 
 #[cfg(test)]

@@ -17,10 +17,13 @@ use crate::trace::{self, Filter, Focus, Recorded, Subject};
 
 /// Record a run of tests or of a script, with every local state
 ///
-/// Records calls, lines, returns and exceptions with the local variables at each, in all threads and
-/// tasks, into a folder that `trace show` prints and `debug` opens. Tests run in a worktree; a script
-/// runs where it is, as `python SCRIPT` would run it. Without `--out` the recording goes into the
-/// cache, which keeps the newest twenty.
+/// Records calls, lines, returns and exceptions with the local variables
+/// at each, in all threads and tasks, into a folder that `trace show`
+/// prints and `debug` opens. Tests run in a worktree, all of them without
+/// `--test`; the exit code is 0 whether they pass or not. A script runs
+/// where it is, as `python SCRIPT` would run it, in a clean environment
+/// (`-e` passes variables on), and its exit code is passed on. Without
+/// `--out` the recording goes into the cache, which keeps the newest twenty.
 ///
 ///   ndbg-agent trace --repo . --test tests/test_cart.py::test_total
 ///   ndbg-agent trace report.py --year 2024
@@ -120,18 +123,18 @@ impl From<RecordArguments> for Source {
     }
 }
 
-/// Runs the verb.
-pub fn run(arguments: TraceArguments, color: ColorChoice) -> anyhow::Result<Outcome> {
+/// Runs the verb; the answer is the exit code: a script's own where there is one.
+pub fn run(arguments: TraceArguments, color: ColorChoice) -> anyhow::Result<u8> {
     match arguments.verb {
-        Some(TraceVerb::Show(arguments)) => show(&arguments),
+        Some(TraceVerb::Show(arguments)) => show(&arguments).map(Outcome::exit_code),
         None => record_and_say(arguments.record, color),
     }
 }
 
-fn record_and_say(arguments: RecordArguments, color: ColorChoice) -> anyhow::Result<Outcome> {
-    let done = match record(arguments, color)? {
+fn record_and_say(arguments: RecordArguments, color: ColorChoice) -> anyhow::Result<u8> {
+    let done = match record(arguments, color, true)? {
         Ok(done) => done,
-        Err(stop) => return Ok(stop),
+        Err(stop) => return Ok(stop.exit_code()),
     };
     let (passed, failed, skipped) = done.counts.unwrap_or_default();
     let tests = match done.counts {
@@ -145,25 +148,40 @@ fn record_and_say(arguments: RecordArguments, color: ColorChoice) -> anyhow::Res
         size(done.written.bytes),
         done.folder
     );
-    eprintln!("`ndbg-agent debug {0}` steps through it", done.folder);
+    if let Ok(opened) = recordings::open(&done.folder) {
+        for line in trace::gaps(&opened.recording, opened.cut_off.as_deref()) {
+            eprintln!("{line}");
+        }
+    }
+    if done.written.events == 0 {
+        eprintln!("nothing was recorded: `--focus` may name nothing that ran");
+    } else {
+        eprintln!("`ndbg-agent debug {}` steps through it", done.folder);
+    }
+    let code = match done.exit {
+        None => 0,
+        Some(Exit::Code(code)) => u8::try_from(code).unwrap_or(1),
+        Some(Exit::TimedOut) => {
+            eprintln!("the script was ended at the limit of `--max-time`");
+            Outcome::Budget.exit_code()
+        }
+        Some(Exit::Signal(signal)) => {
+            eprintln!("the script was ended by signal {signal}");
+            u8::try_from(128 + signal).unwrap_or(1)
+        }
+    };
     // Last, so that nothing is said after a broken pipe.
     if done.counts.is_some() {
         println!("{}", done.folder);
     }
-    Ok(match done.exit {
-        None | Some(Exit::Code(0)) => Outcome::Fixed,
-        Some(Exit::TimedOut) => Outcome::Budget,
-        Some(exit) => {
-            eprintln!("the script ended with {exit}");
-            Outcome::NotFixed
-        }
-    })
+    Ok(code)
 }
 
 /// Records; the inner error is an ending that has been said.
 pub fn record(
     arguments: RecordArguments,
     color: ColorChoice,
+    input: bool,
 ) -> anyhow::Result<Result<Recorded, Outcome>> {
     let cancel = Cancel::on_signals().context("cannot handle signals")?;
     let mut script = arguments.script.into_iter();
@@ -188,6 +206,7 @@ pub fn record(
         out: arguments.out.unwrap_or_else(|| trace::new_folder(&name)),
         command: std::env::args().skip(1).collect(),
         limit: Duration::from_secs(arguments.max_time),
+        input,
     };
     let reporter = Reporter::start(ReporterOptions {
         run_dir: None,

@@ -179,10 +179,12 @@ pub fn build(
     cancel: &Cancel,
     progress: &mut Progress<'_>,
 ) -> Result<Built, Stop> {
-    keep_settings(settings, out)?;
     let scratch = tempfile::tempdir().map_err(environment_error(out))?;
     let sources = open(settings, &scratch, reporter, cancel)?;
     let units = units(&sources)?;
+    benchmark(settings)?;
+    // Last: what is wrong so far must not leave a folder behind that a right command stumbles over.
+    keep_settings(settings, out)?;
     let started = Instant::now();
     let mine = (0..units.len()).filter(|&index| shard.takes(index)).count();
     let parts = out.join(PARTS);
@@ -245,11 +247,28 @@ pub fn merge_parts(
 ) -> Result<Manifest, Stop> {
     let path = from.join(SETTINGS);
     let text = fs::read_to_string(&path).map_err(|error| {
-        Stop::new(Outcome::Usage, format!("{path}: {error}"))
-            .hint("name the folder that `dataset build --out` was given")
+        Stop::new(
+            Outcome::Usage,
+            format!("`{from}` holds no data set ({error})"),
+        )
+        .hint("name the folder that `dataset build --out` was given")
     })?;
     let settings: Settings = serde_json::from_str(&text)
         .map_err(|error| Stop::new(Outcome::Usage, format!("{path}: {error}")))?;
+    if from != to {
+        let foreign = to.is_file()
+            || (to.is_dir()
+                && !to.join("manifest.json").exists()
+                && to
+                    .read_dir_utf8()
+                    .map_err(environment_error(to))?
+                    .next()
+                    .is_some());
+        if foreign {
+            let message = format!("`{to}` is not empty and holds no data set");
+            return Err(Stop::new(Outcome::Usage, message).hint("name another folder with `--to`"));
+        }
+    }
     let scratch = tempfile::tempdir().map_err(environment_error(to))?;
     let sources = open(&settings, &scratch, reporter, cancel)?;
     let units = units(&sources)?;
@@ -361,20 +380,18 @@ fn units(sources: &Sources) -> Result<Vec<Unit>, Stop> {
     Ok(units)
 }
 
-fn merge_with(
-    sources: &Sources,
-    units: &[Unit],
-    from: &Utf8Path,
-    to: &Utf8Path,
-) -> Result<Manifest, Stop> {
-    let settings = &sources.settings;
+/// What the data must not hold, from all benchmark files.
+fn benchmark(settings: &Settings) -> Result<Option<Benchmark>, Stop> {
     let mut lines = String::new();
     for (path, field) in &settings.benchmarks {
-        let text = fs::read_to_string(path).map_err(environment_error(path))?;
-        let held = Benchmark::read(&text, field, RUN)
-            .map_err(|error| Stop::new(Outcome::Usage, format!("{path}: {error}")))?;
+        let wrong = |message: String| {
+            Stop::new(Outcome::Usage, format!("{path}: {message}"))
+                .hint("name the field that holds code: `--decontaminate FILE:FIELD`")
+        };
+        let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+        let held = Benchmark::read(&text, field, RUN).map_err(|error| wrong(error.to_string()))?;
         if held.is_empty() {
-            return Err(Stop::new(Outcome::Usage, format!("`{path}` holds no item")));
+            return Err(wrong("it holds no item".into()));
         }
         // Read again as one: every line is brought to one field.
         for line in text.lines().filter(|line| !line.trim().is_empty()) {
@@ -384,12 +401,22 @@ fn merge_with(
             lines.push('\n');
         }
     }
-    let benchmark = if lines.is_empty() {
-        None
-    } else {
-        let read = Benchmark::read(&lines, "code", RUN);
-        Some(read.map_err(|error| Stop::new(Outcome::Usage, error.to_string()))?)
-    };
+    if lines.is_empty() {
+        return Ok(None);
+    }
+    let read = Benchmark::read(&lines, "code", RUN);
+    read.map(Some)
+        .map_err(|error| Stop::new(Outcome::Usage, error.to_string()))
+}
+
+fn merge_with(
+    sources: &Sources,
+    units: &[Unit],
+    from: &Utf8Path,
+    to: &Utf8Path,
+) -> Result<Manifest, Stop> {
+    let settings = &sources.settings;
+    let benchmark = benchmark(settings)?;
     let merging = Merging {
         choosing: Choosing {
             near: (!settings.keep_duplicates).then(NearOptions::default),

@@ -221,9 +221,10 @@ fn sample(drawn: &Drawn<'_, '_>, drawing: &Drawing, origin: Option<Origin>) -> O
         return None;
     }
     let recording = tree.recording();
-    let mut code = match trajectory.direction {
-        Direction::Forward => context::scope_source(tree),
-        Direction::Inverse => context::root_source(tree),
+    let mut code = match (drawn.level, trajectory.direction) {
+        (Level::Function, direction) => program_source(tree, direction),
+        (Level::Repository, Direction::Forward) => context::scope_source(tree),
+        (Level::Repository, Direction::Inverse) => context::root_source(tree),
     };
     // Without its source a walk asks for guesses, with that of half a project for nothing else.
     if code.is_empty() || code.len() > MAX_CODE {
@@ -269,6 +270,25 @@ fn sample(drawn: &Drawn<'_, '_>, drawing: &Drawing, origin: Option<Origin>) -> O
         program,
         data,
     })
+}
+
+/// The text of a program; backwards without its `main`, which shows what is to be found out.
+fn program_source(tree: &Tree<'_>, direction: Direction) -> String {
+    let recording = tree.recording();
+    let text = recording
+        .file_of(tree.entry())
+        .text
+        .as_deref()
+        .unwrap_or_default();
+    let main = (direction == Direction::Inverse)
+        .then(|| text.rfind("\ndef main():"))
+        .flatten();
+    let mut code = match main {
+        Some(at) => text[..=at].trim_end().to_owned(),
+        None => text.trim_end().to_owned(),
+    };
+    code.push('\n');
+    code
 }
 
 /// Whether a value of the scope is no literal: such a sample is no exact-match target.

@@ -22,7 +22,7 @@ impl Completion {
     /// What can be typed where the debugger stands.
     pub fn at(debugger: &Debugger) -> Self {
         let run = debugger.recording();
-        let locals = run.locals(debugger.looked_at());
+        let locals = debugger.locals();
         let variables = locals.iter().map(|held| run.text(held.name).to_owned());
         let functions = run
             .codes()

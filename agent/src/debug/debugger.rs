@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use ndbg_simulator::expression::{Expression, Outcome};
-use ndbg_simulator::recording::{EventId, FileId, FrameId, Recording};
+use ndbg_simulator::recording::{EventId, FileId, FrameId, Locals, Recording};
 use ndbg_tools::trace::Opened;
 
 use super::breakpoint::{Breakpoint, Place, holds, is_named};
@@ -12,7 +12,7 @@ use super::command::{Command, Target};
 use super::movement::{self, Nowhere};
 use super::names::StateNames;
 use super::scan::scan;
-use super::{help, view, why};
+use super::{help, outer, view, why};
 
 /// What a command says, and whether the debugger goes on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,6 +88,11 @@ impl Debugger {
     pub fn looked_at(&self) -> EventId {
         let stack = movement::stack(self.recording(), self.at);
         stack.get(self.selected).copied().unwrap_or(self.at)
+    }
+
+    /// Locals of the frame that is looked at, as they are now.
+    pub fn locals(&self) -> Locals {
+        outer::locals(self.recording(), self.looked_at(), self.at)
     }
 
     /// First lines: what was recorded, and whether it is whole.
@@ -238,12 +243,19 @@ impl Debugger {
             condition: target.condition,
         };
         let run = self.recording();
-        let mut hits = 0;
+        let (mut hits, mut untold) = (0, 0);
         scan(run, 0..run.len() as u32, |id, locals| {
             hits += usize::from(breakpoint.stops_at(run, id, locals));
+            if let Some((_, condition)) = &breakpoint.condition {
+                let outcome = condition.evaluate(&StateNames::with(run, id, locals));
+                untold += usize::from(matches!(outcome, Outcome::Unknown(_)));
+            }
             true
         });
-        let text = format!("{} ({hits} in the recording)", breakpoint.text(run));
+        let mut text = format!("{} ({hits} in the recording)", breakpoint.text(run));
+        if untold > 0 {
+            let _ = write!(text, "\nat {untold} events the condition could not be told");
+        }
         self.next_number += 1;
         self.breakpoints.push(breakpoint);
         Answer::say(text)
@@ -294,7 +306,7 @@ impl Debugger {
 
     fn print_all(&self) -> Answer {
         let run = self.recording();
-        let locals = run.locals(self.looked_at());
+        let locals = self.locals();
         if locals.is_empty() {
             return Answer::say("no local variables");
         }
@@ -306,10 +318,12 @@ impl Debugger {
     }
 
     fn print(&self, expression: &Expression) -> Answer {
-        match expression.evaluate(&StateNames::at(self.recording(), self.looked_at())) {
+        let locals = self.locals();
+        let names = StateNames::with(self.recording(), self.looked_at(), &locals);
+        match expression.evaluate(&names) {
             Outcome::Value(value) => Answer::say(value.to_string()),
             Outcome::Text(text) => Answer::say(text),
-            Outcome::Unknown(why) => Answer::fail(why),
+            Outcome::Unknown(why) | Outcome::Unbound(why) => Answer::fail(why),
         }
     }
 
@@ -322,15 +336,24 @@ impl Debugger {
         let id = stack[level];
         let run = self.recording();
         Answer::say(format!(
-            "frame of {}\n-> {}",
+            "frame of {}\n-> {}\n{}",
             view::place(run, id),
-            view::short(run.source_line(id), 76)
+            view::short(run.source_line(id), 76),
+            if level == 0 {
+                String::new()
+            } else {
+                let at = id.0;
+                format!("   names as bound at event {at}; `global` and `nonlocal` show later\n")
+            }
         ))
     }
 
     fn why(&self, name: &str) -> Answer {
         let run = self.recording();
         let at = self.looked_at();
+        if name.contains(['.', '[', ' ']) {
+            return Answer::fail("`why` takes the name of a variable; `p` shows expressions");
+        }
         let Some(write) = why::last_write(run, at, name) else {
             return Answer::fail(format!("`{name}` is not bound in this frame up to here"));
         };
@@ -358,6 +381,12 @@ impl Debugger {
         if let Some(before) = write.before {
             let _ = writeln!(text, "   before: {}", view::short(run.text(before), 64));
         }
+        if write
+            .after
+            .is_some_and(|value| run.text(value).contains('…'))
+        {
+            text += "   the value is cut: later writes inside it may not show\n";
+        }
         Answer::say(text + &format!("   `goto {}` goes there\n", write.by.0))
     }
 
@@ -371,6 +400,7 @@ impl Debugger {
         // Where it becomes true: true here, and not at the frame's event before.
         let mut held: HashMap<FrameId, bool> = HashMap::new();
         let mut found = None;
+        let (mut untold, mut reason) = (0, None);
         let range = if backwards {
             0..at
         } else {
@@ -378,7 +408,12 @@ impl Debugger {
         };
         scan(run, range, |id, locals| {
             let frame = run.activation_of(id).frame;
-            let now = holds(run, id, locals, &expression);
+            let outcome = expression.evaluate(&StateNames::with(run, id, locals));
+            if let Outcome::Unknown(why) = &outcome {
+                untold += 1;
+                reason.get_or_insert_with(|| why.clone());
+            }
+            let now = outcome.holds();
             let before = match held.insert(frame, now) {
                 Some(before) => before,
                 None => run
@@ -392,10 +427,14 @@ impl Debugger {
         });
         match found {
             Some(id) => self.go(id),
-            None => Answer::fail(format!(
-                "`{text}` becomes true nowhere {} here",
-                if backwards { "before" } else { "after" }
-            )),
+            None => {
+                let side = if backwards { "before" } else { "after" };
+                let mut said = format!("`{text}` becomes true nowhere {side} here");
+                if let Some(reason) = reason {
+                    let _ = write!(said, ";\nat {untold} events it could not be told: {reason}");
+                }
+                Answer::fail(said)
+            }
         }
     }
 
@@ -429,19 +468,8 @@ impl Debugger {
             run.frame_count(),
             meta.python
         );
-        if let Some(reason) = &self.opened.cut_off {
-            let _ = writeln!(text, "this is not all: {reason}");
-        }
-        if let Some(end) = run.end() {
-            if let Some(reason) = &end.truncated {
-                let _ = writeln!(text, "this is not all: {reason}");
-            }
-            for (reason, count) in &end.dropped {
-                let _ = writeln!(text, "not recorded: {count} × {reason}");
-            }
-        }
-        for note in run.notes() {
-            let _ = writeln!(text, "note: {}", view::short(note, 300));
+        for line in crate::trace::gaps(&self.opened.recording, self.opened.cut_off.as_deref()) {
+            let _ = writeln!(text, "{line}");
         }
         text
     }

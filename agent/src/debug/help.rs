@@ -22,7 +22,7 @@ pub fn on(name: &str) -> Option<String> {
         "find" | "rfind" => {
             "\n  EXPR is a part of Python's expressions over the recorded values:\n  \
              comparisons, `and`, `or`, `not`, `in`, `is`, `len(x)`, `x[0]`, `x.name`.\n  \
-             $event $function $file $line $depth $value $exception are about the event:\n\n    \
+             $event $function $file $line $depth $value $exception are about the event.\n  Names are those of the frame that runs:\n\n    \
              find total < 0\n    find $exception == 'KeyError'\n    \
              find $function == 'pay' and $event == 'return' and $value is None\n"
         }

@@ -7,6 +7,7 @@ mod debugger;
 mod help;
 mod movement;
 mod names;
+mod outer;
 mod repl;
 mod scan;
 mod view;
@@ -15,7 +16,7 @@ mod why;
 pub use breakpoint::is_named;
 pub use debugger::{Answer, Debugger};
 pub use repl::run;
-pub use view::{call_line, stop as stop_lines};
+pub use view::{call_line, raised, stop as stop_lines};
 
 #[cfg(test)]
 mod tests;

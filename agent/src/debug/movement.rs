@@ -1,9 +1,9 @@
 //! Steps over a recording, as pdb takes them, and their reverse. Pure: an event in, an event out.
 //!
-//! A step stays in its thread or asyncio task.
+//! A step stays in its thread; it goes into the tasks of an event loop.
 
 use ndbg_simulator::EventKind;
-use ndbg_simulator::recording::{EventId, Leave, Recording, TaskId};
+use ndbg_simulator::recording::{ActivationId, EventId, Leave, Recording, TaskId};
 
 /// Why a step leads nowhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,26 +32,52 @@ impl std::fmt::Display for Nowhere {
     }
 }
 
-fn task(run: &Recording, id: EventId) -> TaskId {
-    run.activation_of(id).task
+/// Whether an event belongs to the same line of work: its thread or task, or what runs below the same
+/// outermost call, such as the tasks of an event loop that was started there.
+struct Strand<'r> {
+    run: &'r Recording,
+    task: TaskId,
+    root: ActivationId,
+}
+
+impl<'r> Strand<'r> {
+    fn of(run: &'r Recording, at: EventId) -> Self {
+        Self {
+            run,
+            task: run.activation_of(at).task,
+            root: root(run, run.event(at).activation),
+        }
+    }
+
+    fn has(&self, id: EventId) -> bool {
+        self.run.activation_of(id).task == self.task
+            || root(self.run, self.run.event(id).activation) == self.root
+    }
+}
+
+fn root(run: &Recording, mut activation: ActivationId) -> ActivationId {
+    while let Some(parent) = run.activation(activation).parent {
+        activation = parent;
+    }
+    activation
 }
 
 /// The next event, wherever it is.
 pub fn step(run: &Recording, at: EventId) -> Result<EventId, Nowhere> {
-    let own = task(run, at);
+    let strand = Strand::of(run, at);
     (at.0 + 1..run.len() as u32)
         .map(EventId)
-        .find(|&id| task(run, id) == own)
+        .find(|&id| strand.has(id))
         .ok_or(Nowhere::End)
 }
 
 /// The event before, wherever it was.
 pub fn reverse_step(run: &Recording, at: EventId) -> Result<EventId, Nowhere> {
-    let own = task(run, at);
+    let strand = Strand::of(run, at);
     (0..at.0)
         .rev()
         .map(EventId)
-        .find(|&id| task(run, id) == own)
+        .find(|&id| strand.has(id))
         .ok_or(Nowhere::Start)
 }
 

@@ -1,7 +1,5 @@
 //! What the names of an expression mean at an event.
 
-use std::cell::OnceCell;
-
 use ndbg_simulator::EventKind;
 use ndbg_simulator::expression::{Names, Outcome};
 use ndbg_simulator::literal::Literal;
@@ -11,40 +9,13 @@ use ndbg_simulator::recording::{EventId, Locals, Recording};
 pub struct StateNames<'r> {
     run: &'r Recording,
     id: EventId,
-    locals: Source<'r>,
-}
-
-enum Source<'r> {
-    /// Put together when the first name is asked for.
-    Lazy(OnceCell<Locals>),
-    Known(&'r Locals),
+    locals: &'r Locals,
 }
 
 impl<'r> StateNames<'r> {
-    /// The state at `id`.
-    pub fn at(run: &'r Recording, id: EventId) -> Self {
-        Self {
-            run,
-            id,
-            locals: Source::Lazy(OnceCell::new()),
-        }
-    }
-
-    /// The state at `id` whose locals are known.
+    /// The state at `id`, whose locals are known.
     pub fn with(run: &'r Recording, id: EventId, locals: &'r Locals) -> Self {
-        Self {
-            run,
-            id,
-            locals: Source::Known(locals),
-        }
-    }
-
-    /// The locals.
-    pub fn locals(&self) -> &Locals {
-        match &self.locals {
-            Source::Lazy(cell) => cell.get_or_init(|| self.run.locals(self.id)),
-            Source::Known(locals) => locals,
-        }
+        Self { run, id, locals }
     }
 }
 
@@ -60,7 +31,7 @@ pub fn kind_name(kind: EventKind) -> &'static str {
 
 impl Names for StateNames<'_> {
     fn name(&self, name: &str) -> Option<&str> {
-        let binding = self.locals().get(self.run, name)?;
+        let binding = self.locals.get(self.run, name)?;
         binding.value.map(|value| self.run.text(value))
     }
 

@@ -74,15 +74,24 @@ fn answer(
 fn describe(line: &str, indent: usize, problem: &Problem) -> String {
     match problem.column {
         Some(column) if indent > 0 => {
-            format!("{}^ {}\n", " ".repeat(indent + column - 1), problem.message)
+            let before = " ".repeat(indent) + &blank(line, column);
+            format!("{before}^ {}\n", problem.message)
         }
-        Some(column) => format!(
-            "  {line}\n  {}^ {}\n",
-            " ".repeat(column - 1),
-            problem.message
-        ),
+        Some(column) => {
+            let before = blank(line, column);
+            format!("  {line}\n  {before}^ {}\n", problem.message)
+        }
         None => format!("{}\n", problem.message),
     }
+}
+
+/// White space as wide as a line up to a column: tabs stay tabs.
+fn blank(line: &str, column: usize) -> String {
+    let mut chars = line.chars();
+    let blank = |c| if c == '\t' { '\t' } else { ' ' };
+    (1..column)
+        .map(|_| chars.next().map_or(' ', blank))
+        .collect()
 }
 
 fn at_terminal(debugger: &mut Debugger, history: &Utf8Path) -> io::Result<()> {

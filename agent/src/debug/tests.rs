@@ -298,6 +298,31 @@ fn frames_are_selected_with_up_and_down() {
 }
 
 #[test]
+fn a_caller_sees_what_a_callee_did_to_its_object() {
+    let said = session("goto 7\nu\np items\np");
+    assert!(said.contains("(ndbg) p items\n[1]\n"), "{said}");
+    assert!(said.contains("items = [1]  #1\n"), "{said}");
+    let said = session("goto 6\nu\np items");
+    assert!(said.contains("(ndbg) p items\n[]\n"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_told_is_counted() {
+    let said = session("find total.gone == 1");
+    assert!(
+        said.contains("becomes true nowhere after here;\nat"),
+        "{said}"
+    );
+    assert!(
+        said.contains("attributes of `int` are not recorded"),
+        "{said}"
+    );
+    let said = session("find nobody == 1");
+    assert!(!said.contains("could not be told"), "{said}");
+    assert!(session("why items[0]").contains("takes the name of a variable"));
+}
+
+#[test]
 fn a_stop_shows_what_changed() {
     let said = session("goto 9");
     assert!(

@@ -169,6 +169,14 @@ pub fn source(run: &Recording, id: EventId) -> String {
     text
 }
 
+/// Type of the exception that an activation last saw.
+pub fn raised(run: &Recording, id: ActivationId) -> Option<&str> {
+    let last = run.activation(id).last;
+    std::iter::successors(Some(last), |&at| run.previous_in_activation(at))
+        .find_map(|at| run.event(at).exception)
+        .map(|kind| run.text(kind))
+}
+
 /// One line for a call: number of its first event, function, arguments, result.
 pub fn call_line(run: &Recording, id: ActivationId, level: usize) -> String {
     let activation = run.activation(id);
@@ -183,13 +191,10 @@ pub fn call_line(run: &Recording, id: ActivationId, level: usize) -> String {
         .collect();
     let last = run.event(activation.last);
     let result = match (last.kind, last.leave, last.value) {
-        (EventKind::Return, Some(Leave::Unwind), _) => {
-            let before = run
-                .previous_in_activation(activation.last)
-                .map(|id| run.event(id));
-            let kind = before.and_then(|event| event.exception);
-            format!("raises {}", kind.map_or("", |kind| run.text(kind)))
-        }
+        (EventKind::Return, Some(Leave::Unwind), _) => match raised(run, id) {
+            Some(kind) => format!("raises {kind}"),
+            None => "is left by an exception".into(),
+        },
         (EventKind::Return, Some(Leave::Yield), Some(value)) => {
             format!("yields {}", short(run.text(value), 24))
         }

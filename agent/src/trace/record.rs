@@ -53,6 +53,8 @@ pub struct Settings {
     pub command: Vec<String>,
     /// Wall-clock limit of the recorded run.
     pub limit: Duration,
+    /// Whether a script gets our standard input.
+    pub input: bool,
 }
 
 /// What was recorded.
@@ -93,10 +95,22 @@ impl From<FolderError> for Stop {
 
 /// Records.
 pub fn record(settings: &Settings, reporter: &Reporter, cancel: &Cancel) -> Result<Recorded, Stop> {
-    match &settings.subject {
+    if let Subject::Script(script, _) = &settings.subject
+        && !script.is_file()
+    {
+        return Err(Stop::new(Outcome::Usage, format!("no script `{script}`")));
+    }
+    let new = !settings.out.exists();
+    trace::claim(&settings.out)?;
+    let recorded = match &settings.subject {
         Subject::Tests => tests(settings, reporter, cancel),
         Subject::Script(script, arguments) => run_script(settings, script, arguments, cancel),
+    };
+    if new && recorded.is_err() {
+        // Goes away only while it is empty.
+        let _ = fs::remove_dir(&settings.out);
     }
+    recorded
 }
 
 fn tests(settings: &Settings, reporter: &Reporter, cancel: &Cancel) -> Result<Recorded, Stop> {
@@ -179,10 +193,7 @@ fn run_script(
     cancel: &Cancel,
 ) -> Result<Recorded, Stop> {
     let project = &settings.project;
-    if !script.is_file() {
-        return Err(Stop::new(Outcome::Usage, format!("no script `{script}`")));
-    }
-    let script = camino::absolute_utf8(script)
+    let absolute = camino::absolute_utf8(script)
         .map_err(|error| Stop::new(Outcome::Usage, format!("`{script}`: {error}")))?;
     let cwd = camino::absolute_utf8(".")
         .map_err(|error| Stop::new(Outcome::Environment, error.to_string()))?;
@@ -199,11 +210,12 @@ fn run_script(
     let raw = scratch.tmp().join("trace.raw");
     let config = scratch.tmp().join("trace.json");
     let mut roots = vec![repo.root.clone()];
-    roots.extend(script.parent().map(Utf8Path::to_owned));
+    roots.extend(absolute.parent().map(Utf8Path::to_owned));
     let contents = serde_json::json!({
         "script": script, "args": arguments, "out": raw, "roots": roots,
         "files": settings.focus.files, "functions": settings.focus.functions,
         "states": settings.states, "max_events": settings.max_events,
+        "memory_limit": project.memory_limit,
     });
     fs::write(&config, contents.to_string())
         .map_err(|error| Stop::new(Outcome::Environment, format!("{config}: {error}")))?;
@@ -214,7 +226,11 @@ fn run_script(
         .env("PYTHONIOENCODING", "utf-8")
         .deadline(settings.limit);
     spec.env.extend(project.env.iter().cloned());
-    spec.streams = Streams::Shown;
+    spec.streams = if settings.input {
+        Streams::Shown
+    } else {
+        Streams::Watched
+    };
     let done = process::run(&spec, cancel).map_err(|error| match error {
         process::ProcessError::Cancelled => Stop::interrupted(),
         other => Stop::new(Outcome::Environment, other.to_string()),

@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 
 use ndbg_simulator::EventKind;
-use ndbg_simulator::recording::{ActivationId, BoundaryKind, EventId, Recording};
+use ndbg_simulator::recording::{ActivationId, BoundaryKind, EventId, Leave, Recording};
 use ndbg_tools::trace::Opened;
 use serde_json::json;
 
-use crate::debug::{call_line, is_named, stop_lines};
+use super::gaps::gaps;
+use crate::debug::{call_line, is_named, raised, stop_lines};
 
 /// What is shown.
 #[derive(Debug, Clone, Default)]
@@ -76,19 +77,8 @@ fn header(opened: &Opened, out: &mut impl Write) -> io::Result<()> {
         run.codes().len(),
         opened.meta.python
     )?;
-    if let Some(reason) = &opened.cut_off {
-        writeln!(out, "this is not all: {reason}")?;
-    }
-    if let Some(end) = run.end() {
-        if let Some(reason) = &end.truncated {
-            writeln!(out, "this is not all: {reason}")?;
-        }
-        for (reason, count) in &end.dropped {
-            writeln!(out, "not recorded: {count} × {reason}")?;
-        }
-    }
-    for note in run.notes() {
-        writeln!(out, "note: {note}")?;
+    for line in gaps(run, opened.cut_off.as_deref()) {
+        writeln!(out, "{line}")?;
     }
     writeln!(out)
 }
@@ -186,7 +176,8 @@ fn call_json(run: &Recording, id: ActivationId, level: usize) -> serde_json::Val
         "last_event": activation.last.0,
         "arguments": changes_json(run, activation.first),
         "value": last.value.map(|value| run.text(value)),
-        "returned": last.kind == EventKind::Return,
+        "returned": last.kind == EventKind::Return && last.leave != Some(Leave::Unwind),
+        "exception": (last.leave == Some(Leave::Unwind)).then(|| raised(run, id)).flatten(),
         "leave": last.leave.map(|leave| format!("{leave:?}").to_lowercase()),
     })
 }

@@ -1,4 +1,7 @@
-//! Attributes in the text of an object, `<Type name=value …>`.
+//! What can be read from the text of a value that is no literal: attributes of `<Type name=value …>`,
+//! lengths of what was cut.
+
+use crate::literal;
 
 /// Text of an attribute's value.
 pub(super) fn attribute<'t>(text: &'t str, name: &str) -> Option<&'t str> {
@@ -9,10 +12,55 @@ pub(super) fn attribute<'t>(text: &'t str, name: &str) -> Option<&'t str> {
             let end = starts
                 .get(at + 1)
                 .map_or(inner.len(), |&(next, _)| next - 1);
-            return Some(&inner[equals + 1..end]);
+            // Named tuples are written with commas.
+            return Some(inner[equals + 1..end].trim_end_matches(','));
         }
     }
     None
+}
+
+/// Length of a string or container that was cut, from what its text leaves out: `…+N`.
+pub(super) fn length(text: &str) -> Option<usize> {
+    if text.starts_with(['\'', '"']) {
+        // `'head' …+N 'tail'`
+        let (head, after) = literal::parse_prefix(text).ok()?;
+        let rest = text[after..].strip_prefix(" …+")?;
+        let digits = rest.find(' ')?;
+        let tail = literal::parse(&rest[digits + 1..]).ok()?;
+        let left_out: usize = rest[..digits].parse().ok()?;
+        return Some(head.len()? + left_out + tail.len()?);
+    }
+    let inner = text
+        .strip_prefix(['[', '(', '{'])?
+        .strip_suffix([']', ')', '}'])?;
+    let mut items = 0;
+    let mut depth = 0_i32;
+    let (mut quote, mut escaped, mut start) = (None, false, 0);
+    let mut count = |item: &str| {
+        let item = item.trim();
+        items += match item.strip_prefix("…+") {
+            Some(number) => number.parse().unwrap_or(0),
+            None => usize::from(!item.is_empty()),
+        };
+    };
+    for (at, c) in inner.char_indices() {
+        match (quote, c) {
+            (Some(_), _) if escaped => escaped = false,
+            (Some(_), '\\') => escaped = true,
+            (Some(open), c) if c == open => quote = None,
+            (Some(_), _) => {}
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '(' | '[' | '{' | '<') => depth += 1,
+            (None, ')' | ']' | '}' | '>') => depth -= 1,
+            (None, ',') if depth == 0 => {
+                count(&inner[start..at]);
+                start = at + 1;
+            }
+            (None, _) => {}
+        }
+    }
+    count(&inner[start..]);
+    Some(items)
 }
 
 /// Positions of names and of their `=`, outside of quotes and brackets.

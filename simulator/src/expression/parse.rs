@@ -180,6 +180,10 @@ impl<'a> Reader<'a> {
         loop {
             if self.take("[") {
                 let key = self.or()?;
+                if self.take(":") {
+                    self.at -= 1;
+                    return Err(self.error("slices are not supported"));
+                }
                 self.expect("]")?;
                 value = Expression::Item(Box::new(value), Box::new(key));
             } else if self.take(".") {

@@ -83,7 +83,9 @@ impl Group {
             .stdin(Stdio::piped());
         match spec.streams {
             Streams::Captured => command.stdout(Stdio::piped()).stderr(Stdio::piped()),
-            Streams::Shown => command.stdout(Stdio::inherit()).stderr(Stdio::inherit()),
+            Streams::Shown | Streams::Watched => {
+                command.stdout(Stdio::inherit()).stderr(Stdio::inherit())
+            }
         };
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);

@@ -289,7 +289,8 @@ pub fn probe(
         other => fail(other.to_string()),
     })?;
     if !done.exit.success() {
-        let tail = done.tail(1);
+        // A program that is no Python may repeat the whole probe in its complaint.
+        let tail: String = done.tail(1).chars().take(160).collect();
         return Err(fail(if tail.is_empty() {
             done.exit.to_string()
         } else {

@@ -130,7 +130,7 @@ pub fn write_streaming(
     sources: &mut Sources<'_>,
 ) -> Result<Written, FolderError> {
     let mut reader = RawReader::start(input)?;
-    prepare(folder)?;
+    claim(folder)?;
     let header = reader.header();
     let text = |key: &str| header[key].as_str().unwrap_or_default().to_owned();
     let mut meta = Meta {
@@ -172,8 +172,9 @@ fn is_event(record: &Record) -> bool {
     )
 }
 
-/// An empty folder, or an older recording of ours that gives way.
-fn prepare(folder: &Utf8Path) -> Result<(), FolderError> {
+/// Makes the folder of a recording, before a run whose recording would have no place. An empty folder,
+/// or an older recording of ours, gives way.
+pub fn claim(folder: &Utf8Path) -> Result<(), FolderError> {
     if folder.exists() {
         let ours = folder.is_dir()
             && (folder.join(META).is_file()

@@ -6,7 +6,7 @@ mod folder;
 mod raw;
 
 pub use folder::{
-    FolderError, Meta, Opened, VERSION, Written, open, read_meta, write, write_streaming,
+    FolderError, Meta, Opened, VERSION, Written, claim, open, read_meta, write, write_streaming,
 };
 pub use raw::{RawError, RawReader, Sources};
 
