@@ -19,8 +19,8 @@ from json.encoder import encode_basestring_ascii
 import ndbg_records
 
 VERSION = 1
-# Lines held back before they are written; the last ones are lost when the process is killed. Writing
-# costs a few microseconds, which this many events share.
+# Lines held back before they are written; the last ones are lost when the process is killed.
+# Writing costs a few microseconds, which this many events share.
 BATCH = 200
 # Texts whose numbers are remembered. A text that comes back after this gets a second number.
 MAX_INTERNED = 200_000

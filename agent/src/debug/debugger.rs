@@ -425,17 +425,15 @@ impl Debugger {
             }
             backwards || found.is_none()
         });
-        match found {
-            Some(id) => self.go(id),
-            None => {
-                let side = if backwards { "before" } else { "after" };
-                let mut said = format!("`{text}` becomes true nowhere {side} here");
-                if let Some(reason) = reason {
-                    let _ = write!(said, ";\nat {untold} events it could not be told: {reason}");
-                }
-                Answer::fail(said)
-            }
+        if let Some(id) = found {
+            return self.go(id);
         }
+        let side = if backwards { "before" } else { "after" };
+        let mut said = format!("`{text}` becomes true nowhere {side} here");
+        if let Some(reason) = reason {
+            let _ = write!(said, ";\nat {untold} events it could not be told: {reason}");
+        }
+        Answer::fail(said)
     }
 
     fn tree(&self) -> Answer {

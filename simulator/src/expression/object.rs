@@ -48,7 +48,6 @@ pub(super) fn length(text: &str) -> Option<usize> {
             (Some(_), _) if escaped => escaped = false,
             (Some(_), '\\') => escaped = true,
             (Some(open), c) if c == open => quote = None,
-            (Some(_), _) => {}
             (None, '\'' | '"') => quote = Some(c),
             (None, '(' | '[' | '{' | '<') => depth += 1,
             (None, ')' | ']' | '}' | '>') => depth -= 1,
@@ -56,7 +55,7 @@ pub(super) fn length(text: &str) -> Option<usize> {
                 count(&inner[start..at]);
                 start = at + 1;
             }
-            (None, _) => {}
+            _ => {}
         }
     }
     count(&inner[start..]);
