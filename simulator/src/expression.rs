@@ -157,7 +157,10 @@ impl Expression {
             Self::Compare(first, rest) => {
                 let mut left = first.evaluate(names);
                 for (operator, right) in rest {
-                    let right = right.evaluate(names);
+                    let mut right = right.evaluate(names);
+                    if matches!(operator, Comparison::In | Comparison::NotIn) {
+                        right = opened(right);
+                    }
                     match compare(&left, *operator, &right) {
                         Ok(true) => left = right,
                         Ok(false) => return Outcome::Value(Literal::Bool(false)),
@@ -171,13 +174,13 @@ impl Expression {
                     Some(length) => Outcome::Value(Literal::Int(BigInt::from(length))),
                     None => Outcome::Unknown(format!("`{}` has no length", value.type_name())),
                 },
-                Outcome::Text(text) => match object::length(&text) {
+                Outcome::Text(text) => match length_of(&text) {
                     Some(length) => Outcome::Value(Literal::Int(BigInt::from(length))),
                     None => Outcome::Unknown("its length was not recorded".into()),
                 },
                 missing => missing,
             },
-            Self::Item(inner, key) => match (inner.evaluate(names), key.evaluate(names)) {
+            Self::Item(inner, key) => match (opened(inner.evaluate(names)), key.evaluate(names)) {
                 (Outcome::Value(value), Outcome::Value(key)) => match value.item(&key) {
                     Some(item) => Outcome::Value(item),
                     None => Outcome::Unknown(format!("`{value}` has no item `{key}`")),
@@ -198,6 +201,21 @@ impl Expression {
                 missing => missing,
             },
         }
+    }
+}
+
+fn length_of(text: &str) -> Option<usize> {
+    match object::inside(text) {
+        Some(value) => value.len(),
+        None => object::length(text),
+    }
+}
+
+/// The container in the text of a `Counter` and its like; everything else as it is.
+fn opened(outcome: Outcome) -> Outcome {
+    match &outcome {
+        Outcome::Text(text) => object::inside(text).map_or(outcome, Outcome::Value),
+        _ => outcome,
     }
 }
 
@@ -261,6 +279,7 @@ mod tests {
                 "many" => "[0, (1, 2), …+497, 499]",
                 "long" => "'abab' …+292 'ab\\'b'",
                 "point" => "<P x=1, y=2>",
+                "counts" => "Counter({'a': 2, 'b': 1})",
                 _ => return None,
             })
         }
@@ -299,6 +318,7 @@ mod tests {
             "n is not True",
             "len(many) == 500 and len(long) == 300",
             "point.x == 1 and point.y == 2",
+            "counts['a'] == 2 and 'b' in counts and len(counts) == 2",
         ] {
             assert!(holds(text), "{text}");
         }

@@ -1,7 +1,7 @@
 //! What can be read from the text of a value that is no literal: attributes of `<Type name=value …>`,
 //! lengths of what was cut.
 
-use crate::literal;
+use crate::literal::{self, Literal};
 
 /// Text of an attribute's value.
 pub(super) fn attribute<'t>(text: &'t str, name: &str) -> Option<&'t str> {
@@ -17,6 +17,15 @@ pub(super) fn attribute<'t>(text: &'t str, name: &str) -> Option<&'t str> {
         }
     }
     None
+}
+
+/// The container inside of `Counter({…})`, `deque([…])` and their like.
+pub(super) fn inside(text: &str) -> Option<Literal> {
+    let (name, rest) = text.split_once('(')?;
+    let named = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let inner = rest.strip_suffix(')').filter(|_| named)?;
+    let value = literal::parse(inner).ok()?;
+    value.len().is_some().then_some(value)
 }
 
 /// Length of a string or container that was cut, from what its text leaves out: `…+N`.

@@ -23,8 +23,8 @@ const RECORDS: &str = "records.zst";
 const FRAME: usize = 1 << 20;
 /// Bytes of records in the smallest block of a frame.
 const SMALLEST_BLOCK: usize = 256;
-/// Bytes read at once.
-const CHUNK: usize = 1 << 16;
+/// Bytes decompressed at once: where a file is damaged, what was decompressed with the damage is lost.
+const CHUNK: usize = 1 << 10;
 const LEVEL: i32 = 3;
 
 /// Why a recording cannot be written or opened.
