@@ -16,7 +16,7 @@ use super::trace::say;
 use crate::dataset::{self, Directions, Files, Grammar, Settings, Source};
 use crate::fix::stop::Stop;
 use crate::outcome::Outcome;
-use crate::report::{ColorChoice, ProgressChoice, Reporter, ReporterOptions, StdoutMode};
+use crate::report::{ColorChoice, Reporter, ReporterOptions};
 
 /// Make training and validation data for neural debuggers
 ///
@@ -173,14 +173,7 @@ pub fn run(arguments: DatasetArguments, color: ColorChoice) -> anyhow::Result<Ou
 }
 
 fn reporter(color: ColorChoice) -> anyhow::Result<Reporter> {
-    Ok(Reporter::start(ReporterOptions {
-        run_dir: None,
-        stdout: StdoutMode::Silent,
-        quiet: true,
-        verbose: false,
-        color,
-        progress: ProgressChoice::Never,
-    })?)
+    Ok(Reporter::start(ReporterOptions::silent(color))?)
 }
 
 fn settle(arguments: BuildArguments) -> Result<(Settings, Utf8PathBuf, Shard), Stop> {

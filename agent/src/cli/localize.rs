@@ -12,7 +12,7 @@ use crate::fix::budget::Budget;
 use crate::fix::localize::Localization;
 use crate::fix::settings::Limits;
 use crate::outcome::Outcome;
-use crate::report::{ColorChoice, ProgressChoice, Reporter, ReporterOptions, StdoutMode};
+use crate::report::{ColorChoice, Reporter, ReporterOptions};
 
 /// Rank the code by how likely it makes the tests fail
 ///
@@ -42,14 +42,7 @@ pub struct LocalizeArguments {
 pub fn run(arguments: LocalizeArguments, color: ColorChoice) -> anyhow::Result<Outcome> {
     let cancel = Cancel::on_signals().context("cannot handle signals")?;
     let settings = arguments.project.settle();
-    let reporter = Reporter::start(ReporterOptions {
-        run_dir: None,
-        stdout: StdoutMode::Silent,
-        quiet: true,
-        verbose: false,
-        color,
-        progress: ProgressChoice::Never,
-    })?;
+    let reporter = Reporter::start(ReporterOptions::silent(color))?;
     let limits = Limits {
         time: Duration::from_secs(arguments.max_time),
         executions: u64::MAX,

@@ -12,7 +12,7 @@ use ndbg_tools::trace as recordings;
 use super::project::ProjectArguments;
 use crate::fix::stop::Stop;
 use crate::outcome::Outcome;
-use crate::report::{ColorChoice, ProgressChoice, Reporter, ReporterOptions, StdoutMode};
+use crate::report::{ColorChoice, Reporter, ReporterOptions};
 use crate::trace::{self, Filter, Focus, Recorded, Subject};
 
 /// Record a run of tests or of a script, with every local state
@@ -208,14 +208,7 @@ pub fn record(
         limit: Duration::from_secs(arguments.max_time),
         input,
     };
-    let reporter = Reporter::start(ReporterOptions {
-        run_dir: None,
-        stdout: StdoutMode::Silent,
-        quiet: true,
-        verbose: false,
-        color,
-        progress: ProgressChoice::Never,
-    })?;
+    let reporter = Reporter::start(ReporterOptions::silent(color))?;
     Ok(trace::record(&settings, &reporter, &cancel).map_err(|stop| say(&stop)))
 }
 

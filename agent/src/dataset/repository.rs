@@ -8,7 +8,6 @@ use camino::{Utf8Path, Utf8PathBuf};
 use ndbg_dataset::sample::{Harvest, Origin, Skip, Unit};
 use ndbg_simulator::recording::RecordingBuilder;
 use ndbg_tools::python::pytest::{Mode, Request, Tracing};
-use ndbg_tools::source::SourceFile;
 use ndbg_tools::trace::RawReader;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -16,6 +15,7 @@ use serde_json::json;
 use super::trajectories::{Drawing, of_repository};
 use crate::fix::protected::is_test_name;
 use crate::fix::session::Session;
+use crate::trace::source;
 
 /// Events that are recorded of a test file.
 const MAX_EVENTS: u64 = 300_000;
@@ -99,15 +99,7 @@ pub(super) fn run(unit: &Unit, session: &Session, drawing: &Drawing) -> Result<H
     let mut reader = RawReader::start(BufReader::new(file)).map_err(super::build::crashed)?;
     let mut builder = RecordingBuilder::new();
     let folder = session.harness.folder.clone();
-    let mut sources = |name: &str| {
-        let path = Utf8Path::new(name);
-        let shown = path.strip_prefix(&folder).unwrap_or(path).to_string();
-        let text = std::fs::read(path)
-            .ok()
-            .and_then(|bytes| SourceFile::decode(shown.as_str(), bytes).ok())
-            .map(|file| file.text().to_owned());
-        (shown, text)
-    };
+    let mut sources = |name: &str| source(name, &folder);
     while let Some(record) = reader
         .next_record(&mut sources)
         .map_err(super::build::crashed)?

@@ -110,6 +110,20 @@ impl Streams {
     }
 }
 
+impl ReporterOptions {
+    /// Nothing but warnings and errors: for verbs whose result is not a report.
+    pub fn silent(color: ColorChoice) -> Self {
+        Self {
+            run_dir: None,
+            stdout: StdoutMode::Silent,
+            quiet: true,
+            verbose: false,
+            color,
+            progress: ProgressChoice::Never,
+        }
+    }
+}
+
 impl Reporter {
     /// Opens the recording; fails where the run directory cannot be written.
     pub fn start(options: ReporterOptions) -> Result<Self, ReportError> {

@@ -8,6 +8,6 @@ mod store;
 
 pub use focus::Focus;
 pub use gaps::gaps;
-pub use record::{Recorded, Settings, Subject, record};
+pub use record::{Recorded, Settings, Subject, record, source};
 pub use show::{Filter, show};
 pub use store::{latest, new_folder};

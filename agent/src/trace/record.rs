@@ -275,7 +275,7 @@ fn keep_what_there_is(
 }
 
 /// Name relative to the project, and text, of a source file.
-fn source(name: &str, folder: &Utf8Path) -> (String, Option<String>) {
+pub fn source(name: &str, folder: &Utf8Path) -> (String, Option<String>) {
     let path = Utf8Path::new(name);
     let shown = path
         .strip_prefix(folder)
