@@ -12,7 +12,7 @@ mod record;
 pub use builder::{Malformed, RecordingBuilder};
 pub use history::History;
 pub use locals::Locals;
-pub use record::{BoundaryKind, Change, CodeFlags, End, Entry, ExitKind, Leave, Record};
+pub use record::{BoundaryKind, Change, CodeFlags, End, Entry, ExitKind, Leave, Record, Structure};
 
 use crate::state::{EventKind, State};
 

@@ -385,3 +385,34 @@ fn a_closed_pipe_is_no_crash() {
         assert_eq!(done.status.code(), Some(0), "{line}: {said}");
     }
 }
+
+#[test]
+fn two_passes_tell_whether_a_run_happens_again() {
+    let chance = "import os\n\n\ndef left():\n    return 1\n\n\ndef test_chance():\n    \
+                  for byte in os.urandom(8):\n        for bit in format(byte, '08b') + '1':\n            \
+                  if bit == '1':\n                left()\n";
+    let steady = "def one():\n    return 1\n\n\ndef test_steady():\n    assert one() == 1\n";
+    let repo = Repo::new(&[("test_chance.py", chance), ("test_steady.py", steady)]);
+    let out = repo.outside("twice.ndbg");
+    let python = Venv::Plain.python();
+    let twice = |test: &str| {
+        let args = [
+            "trace",
+            "--python",
+            python.as_str(),
+            "--out",
+            out.as_str(),
+            "--twice",
+            "--test",
+            test,
+        ];
+        call(&repo, &args, "")
+    };
+    twice("test_steady.py")
+        .ends_with(0)
+        .says("both runs made the same calls");
+    twice("test_chance.py")
+        .ends_with(0)
+        .says("the two runs took different paths");
+    call(&repo, &["trace", "show", out.as_str()], "").shows("left() -> 1");
+}

@@ -60,6 +60,9 @@ pub struct RecordArguments {
     /// Record calls and lines without the local variables
     #[arg(long, help_heading = "Recording")]
     no_states: bool,
+    /// Run the tests once before, for calls and lines alone, and say whether both runs took the same path
+    #[arg(long, help_heading = "Recording")]
+    twice: bool,
     /// Folder for the recording
     #[arg(long, value_name = "DIR", help_heading = "Recording")]
     out: Option<Utf8PathBuf>,
@@ -153,6 +156,14 @@ fn record_and_say(arguments: RecordArguments, color: ColorChoice) -> anyhow::Res
             eprintln!("{line}");
         }
     }
+    match done.same_path {
+        Some(true) => eprintln!("both runs made the same calls and ran the same lines"),
+        Some(false) => eprintln!(
+            "the two runs took different paths: what is recorded may not happen again \
+             (chance, time, or the order of a set)"
+        ),
+        None => {}
+    }
     if done.written.events == 0 {
         eprintln!("nothing was recorded: `--focus` may name nothing that ran");
     } else {
@@ -207,6 +218,7 @@ pub fn record(
         command: std::env::args().skip(1).collect(),
         limit: Duration::from_secs(arguments.max_time),
         input,
+        twice: arguments.twice,
     };
     let reporter = Reporter::start(ReporterOptions::silent(color))?;
     Ok(trace::record(&settings, &reporter, &cancel).map_err(|stop| say(&stop)))

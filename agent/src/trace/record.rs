@@ -1,9 +1,11 @@
 //! Records a test run or a script into a `.ndbg` folder.
 
 use std::fs;
+use std::io::BufReader;
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use ndbg_simulator::recording::{Record, Structure};
 use ndbg_tools::Cancel;
 use ndbg_tools::process::{self, Exit, Spec, Streams};
 use ndbg_tools::project::Project;
@@ -11,7 +13,7 @@ use ndbg_tools::python::environment;
 use ndbg_tools::python::plugin;
 use ndbg_tools::python::pytest::{Mode, Tracing};
 use ndbg_tools::source::SourceFile;
-use ndbg_tools::trace::{self, FolderError, Written};
+use ndbg_tools::trace::{self, FolderError, RawReader, Written};
 use ndbg_tools::worktree::Scratch;
 
 use super::focus::Focus;
@@ -55,6 +57,8 @@ pub struct Settings {
     pub limit: Duration,
     /// Whether a script gets our standard input.
     pub input: bool,
+    /// Whether tests are run once before for their path alone.
+    pub twice: bool,
 }
 
 /// What was recorded.
@@ -70,6 +74,8 @@ pub struct Recorded {
     pub counts: Option<(usize, usize, usize)>,
     /// Seconds that the recorded run took.
     pub seconds: f64,
+    /// Whether both passes took the same path, where there were two.
+    pub same_path: Option<bool>,
 }
 
 impl From<FolderError> for Stop {
@@ -138,18 +144,32 @@ fn tests(settings: &Settings, reporter: &Reporter, cancel: &Cancel) -> Result<Re
     if targets.iter().any(|target| target.inside.is_some()) {
         target_run::select(&session, &targets, &mut baseline, &mut budget)?;
     }
-    let mode = Mode::Trace(Tracing {
+    let top = session.harness.folder.clone();
+    let mut sources = |name: &str| source(name, &top);
+    let tracing = Tracing {
         out: raw.clone(),
         files: settings.focus.files.clone(),
         functions: settings.focus.functions.clone(),
         states: settings.states,
         max_events: settings.max_events,
-    });
+    };
+    let first_path = if settings.twice {
+        let mode = Mode::Trace(Tracing {
+            states: false,
+            ..tracing.clone()
+        });
+        target_run::run(&session, &targets, &mut baseline, None, &mode, &mut budget)?;
+        let path = path_of(&raw)?;
+        fs::remove_file(&raw).map_err(|e| Stop::new(Outcome::Environment, e.to_string()))?;
+        session.tree.restore(cancel)?;
+        path
+    } else {
+        None
+    };
+    let mode = Mode::Trace(tracing);
     let started = Instant::now();
     let results = target_run::run(&session, &targets, &mut baseline, None, &mode, &mut budget);
     let seconds = started.elapsed().as_secs_f64();
-    let top = session.harness.folder.clone();
-    let mut sources = |name: &str| source(name, &top);
     let results = match results {
         Ok(results) => results,
         Err(stop) => return Err(keep_what_there_is(settings, &raw, &mut sources, stop)),
@@ -176,6 +196,10 @@ fn tests(settings: &Settings, reporter: &Reporter, cancel: &Cancel) -> Result<Re
             "no test ran, so there is nothing to record",
         ));
     }
+    let same_path = match first_path {
+        Some(first) => Some(path_of(&raw)? == Some(first)),
+        None => None,
+    };
     let written = trace::write(&settings.out, &raw, settings.command.clone(), &mut sources)?;
     Ok(Recorded {
         folder: settings.out.clone(),
@@ -183,6 +207,7 @@ fn tests(settings: &Settings, reporter: &Reporter, cancel: &Cancel) -> Result<Re
         exit: None,
         counts: Some(results.counts()),
         seconds,
+        same_path,
     })
 }
 
@@ -254,7 +279,27 @@ fn run_script(
         exit: Some(done.exit),
         counts: None,
         seconds: done.elapsed.as_secs_f64(),
+        same_path: None,
     })
+}
+
+/// The path that a recorded run took, as its recorder sums it up.
+fn path_of(raw: &Utf8Path) -> Result<Option<Structure>, Stop> {
+    let wrong = |error: String| Stop::new(Outcome::Environment, error);
+    let file = fs::File::open(raw).map_err(|error| wrong(format!("{raw}: {error}")))?;
+    let reader = RawReader::start(BufReader::new(file));
+    let mut reader = reader.map_err(|error| wrong(error.to_string()))?;
+    let mut sources = |name: &str| (name.to_owned(), None);
+    let mut path = None;
+    while let Some(record) = reader
+        .next_record(&mut sources)
+        .map_err(|error| wrong(error.to_string()))?
+    {
+        if let Record::End(end) = record {
+            path = end.structure;
+        }
+    }
+    Ok(path)
 }
 
 /// Writes what was recorded before a run was stopped, and says where it is.

@@ -118,6 +118,18 @@ pub struct End {
     /// How the program ended.
     #[serde(default)]
     pub exit: Option<ExitKind>,
+    /// Digests of the path that the run took, where the recorder could tell.
+    #[serde(default)]
+    pub structure: Option<Structure>,
+}
+
+/// Digests of a run's path: equal for two runs that made the same calls, and ran the same lines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Structure {
+    /// Of the calls.
+    pub calls: String,
+    /// Of the lines.
+    pub lines: String,
 }
 
 /// One record.
