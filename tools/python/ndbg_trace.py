@@ -65,9 +65,12 @@ class Tracer:
         # them their ids. (Hashing a code object would read all of it.)
         self._plans = {}
         self._unwanted = []
-        self._events_left = max_events
-        self._counted = 0
-        self.left = self._batch = min(BATCH, max_events)
+        self._max_events = max_events
+        # Events of the stream that came before this tracer's; none of them is held back any more.
+        self._before = stream.events
+        # Events until the next look at the limit. Threads may lose a step of it to each other, so
+        # nothing is counted by it.
+        self.left = min(BATCH, max_events)
         # id(frame) -> (code, act): calls in which no event happens; see Plan.silent.
         self._silent = {}
         self._orphans = []
@@ -116,13 +119,11 @@ class Tracer:
             self._end_orphans()
         elif sys.gettrace() is self._on_call:
             sys.settrace(self._owner)
-        self._counted += self._batch - self.left
-        self._batch = self.left
         self._plans = {}
         self._unwanted = []
         structure = self.stream.structure() if self.stream.live else None
         return {
-            "events": self._counted,
+            "events": self.stream.events - self._before,
             "truncated": self.truncated,
             "dropped": self.dropped,
             "exit": ended,
@@ -145,11 +146,14 @@ class Tracer:
 
     def refill(self):
         """A batch is full, or the number of events has reached its limit."""
-        used = self._batch - self.left
-        self._counted += used
-        self._events_left -= used
+        with self.stream.lock:
+            if self.left > 0:
+                # Another thread was here first.
+                return
+            self.left = BATCH
         self.stream.flush()
-        if self._events_left <= 0 and self.live:
+        remaining = self._max_events - (self.stream.events - self._before)
+        if remaining <= 0 and self.live:
             self.truncated = self.truncated or "max_events"
             self._let_go()
             if not STALE_LINES:
@@ -159,7 +163,7 @@ class Tracer:
         if not self.stream.live:
             # A forked child.
             self.live = False
-        self.left = self._batch = max(1, min(BATCH, self._events_left))
+        self.left = max(1, min(BATCH, remaining))
 
     def lose(self, reason):
         """Something was not recorded; the recording is not whole any more."""

@@ -32,6 +32,9 @@ _INTERRUPTING = frozenset(
     if hasattr(signal, name)
 )
 
+_EVENTS = (b"\nc ", b"\nl ", b"\nr ", b"\nx ")
+_FIRST = (b"c ", b"l ", b"r ", b"x ")
+
 _streams = weakref.WeakSet()
 
 
@@ -97,6 +100,8 @@ class TraceStream:
         self.frame = 0
         self.serial = 0
         self.bytes = 0
+        # Events written.
+        self.events = 0
         self.lost = {}
         self.calls_seen = []
         self.lines_seen = []
@@ -221,6 +226,8 @@ class TraceStream:
         data = "\n".join(self.lines[:count]).encode("ascii") + b"\n"
         del self.lines[:count]
         self.bytes += len(data)
+        # A string has no line feeds, so a record's first letters tell what it is.
+        self.events += sum(map(data.count, _EVENTS)) + (data[:2] in _FIRST)
         for index, seen in enumerate((self.calls_seen, self.lines_seen)):
             part = seen[:]
             del seen[: len(part)]
