@@ -61,7 +61,7 @@ pub struct RecordArguments {
     #[arg(long, help_heading = "Recording")]
     no_states: bool,
     /// Run the tests once before, for calls and lines alone, and say whether both runs took the same path
-    #[arg(long, help_heading = "Recording")]
+    #[arg(long, conflicts_with = "script", help_heading = "Recording")]
     twice: bool,
     /// Folder for the recording
     #[arg(long, value_name = "DIR", help_heading = "Recording")]

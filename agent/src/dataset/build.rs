@@ -137,6 +137,10 @@ impl Worker for Sources {
             serde_json::to_string(&drawing(&self.settings)).unwrap_or_default()
         )
     }
+
+    fn is_stopped(&self) -> bool {
+        self.runner.cancel.is_set()
+    }
 }
 
 fn drawing(settings: &Settings) -> Drawing {
@@ -194,9 +198,8 @@ pub fn build(
     };
     let (mut finished, mut transitions) = (0, 0);
     progress(0, mine, 0);
-    let stopped = cancel.clone();
     let report = run_shard(
-        &Cancellable(&sources, &stopped),
+        &sources,
         &units,
         options,
         parts.as_std_path(),
@@ -205,8 +208,7 @@ pub fn build(
             transitions += header.transitions;
             progress(finished, mine, transitions);
         },
-    );
-    let report = report?;
+    )?;
     let seconds = started.elapsed().as_secs_f64();
     let manifest = if shard == Shard::WHOLE {
         Some(merge_with(&sources, &units, out, out)?)
@@ -219,23 +221,6 @@ pub fn build(
         seconds,
         transitions,
     })
-}
-
-/// After Ctrl-C no unit is begun, and the one that was is not written down as failed.
-struct Cancellable<'a>(&'a Sources, &'a Cancel);
-
-impl Worker for Cancellable<'_> {
-    fn run(&self, unit: &Unit) -> Result<Harvest, Skip> {
-        self.0.run(unit)
-    }
-
-    fn fingerprint(&self) -> String {
-        self.0.fingerprint()
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.1.is_set()
-    }
 }
 
 /// Merges the parts of a data set whose shards were built.

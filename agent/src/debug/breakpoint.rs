@@ -1,7 +1,8 @@
 //! Breakpoints: a line, a function or a condition.
 
 use ndbg_simulator::EventKind;
-use ndbg_simulator::expression::Expression;
+use ndbg_simulator::expression::{Expression, Outcome};
+use ndbg_simulator::literal::Literal;
 use ndbg_simulator::recording::{EventId, FileId, Locals, Recording};
 
 use super::names::StateNames;
@@ -31,6 +32,12 @@ pub struct Breakpoint {
 impl Breakpoint {
     /// Whether a run stops at an event with these locals.
     pub fn stops_at(&self, run: &Recording, id: EventId, locals: &Locals) -> bool {
+        self.at(run, id, locals)
+            .is_some_and(|outcome| outcome.holds())
+    }
+
+    /// What the condition comes to at an event; none where the breakpoint does not lie.
+    pub fn at(&self, run: &Recording, id: EventId, locals: &Locals) -> Option<Outcome> {
         let here = match &self.place {
             Place::Line(file, line) => {
                 let event = run.event(id);
@@ -43,10 +50,10 @@ impl Breakpoint {
             }
             Place::Anywhere => true,
         };
-        here && self
-            .condition
-            .as_ref()
-            .is_none_or(|(_, condition)| holds(run, id, locals, condition))
+        here.then(|| match &self.condition {
+            Some((_, condition)) => condition.evaluate(&StateNames::with(run, id, locals)),
+            None => Outcome::Value(Literal::Bool(true)),
+        })
     }
 
     /// As the list of breakpoints shows it.

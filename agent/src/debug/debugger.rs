@@ -245,9 +245,8 @@ impl Debugger {
         let run = self.recording();
         let (mut hits, mut untold) = (0, 0);
         scan(run, 0..run.len() as u32, |id, locals| {
-            hits += usize::from(breakpoint.stops_at(run, id, locals));
-            if let Some((_, condition)) = &breakpoint.condition {
-                let outcome = condition.evaluate(&StateNames::with(run, id, locals));
+            if let Some(outcome) = breakpoint.at(run, id, locals) {
+                hits += usize::from(outcome.holds());
                 untold += usize::from(matches!(outcome, Outcome::Unknown(_)));
             }
             true
@@ -409,7 +408,9 @@ impl Debugger {
         scan(run, range, |id, locals| {
             let frame = run.activation_of(id).frame;
             let outcome = expression.evaluate(&StateNames::with(run, id, locals));
-            if let Outcome::Unknown(why) = &outcome {
+            if let Outcome::Unknown(why) = &outcome
+                && id.0 != at
+            {
                 untold += 1;
                 reason.get_or_insert_with(|| why.clone());
             }

@@ -317,6 +317,11 @@ fn what_cannot_be_told_is_counted() {
         said.contains("attributes of `int` are not recorded"),
         "{said}"
     );
+    let said = session("b 9 if n.gone == 1");
+    assert!(
+        said.contains("(0 in the recording)\nat 2 events the condition"),
+        "{said}"
+    );
     let said = session("find nobody == 1");
     assert!(!said.contains("could not be told"), "{said}");
     assert!(session("why items[0]").contains("takes the name of a variable"));

@@ -19,74 +19,62 @@ pub fn function_of(id: &str) -> &str {
 pub struct Cases<'r> {
     results: &'r RunResults,
     collected: BTreeSet<&'r str>,
-    /// Cases by function: collected in this run, and passed in it. Only functions with unknown ids.
-    unstable: BTreeMap<&'r str, (usize, usize)>,
+    /// Cases with unknown ids, by function: how many there are, and how many passed.
+    renamed: BTreeMap<&'r str, (usize, usize)>,
 }
 
 impl<'r> Cases<'r> {
     /// `known` says whether an id was collected before the patch.
     pub fn of(results: &'r RunResults, known: impl Fn(&str) -> bool) -> Self {
         let collected: BTreeSet<&str> = results.collected.iter().map(String::as_str).collect();
-        let mut unstable: BTreeMap<&str, (usize, usize)> = collected
-            .iter()
-            .filter(|id| !known(id))
-            .map(|id| (function_of(id), (0, 0)))
-            .collect();
-        for id in &collected {
-            if let Some((cases, passed)) = unstable.get_mut(function_of(id)) {
-                *cases += 1;
-                *passed += usize::from(has_passed(results, id));
-            }
+        let mut renamed: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for id in collected.iter().filter(|id| !known(id)) {
+            let (cases, passed) = renamed.entry(function_of(id)).or_default();
+            *cases += 1;
+            *passed += usize::from(has_passed(results, id));
         }
         Self {
             results,
             collected,
-            unstable,
+            renamed,
         }
     }
 
-    /// Those of `expected` that did not pass: by themselves, or too many of their function.
+    /// Those of `expected` that did not pass, under their names or unknown ones of their function.
     pub fn not_passed<'e>(&self, expected: impl Iterator<Item = &'e String>) -> Vec<&'e String> {
         self.missing(
-            expected,
-            |id| has_passed(self.results, id),
+            expected.filter(|id| !has_passed(self.results, id)),
             |(_, passed)| passed,
         )
     }
 
     /// Those of `expected` that were not collected, in the same sense.
     pub fn not_collected<'e>(&self, expected: impl Iterator<Item = &'e String>) -> Vec<&'e String> {
-        self.missing(
-            expected,
-            |id| self.collected.contains(id),
-            |(cases, _)| cases,
-        )
+        let gone = expected.filter(|id| !self.collected.contains(id.as_str()));
+        self.missing(gone, |(cases, _)| cases)
     }
 
+    /// `candidates` without those that have gone and for each of which an unknown case stands in. One
+    /// that is there under its name is not renamed, and a case that was known stands in for none.
     fn missing<'e>(
         &self,
-        expected: impl Iterator<Item = &'e String>,
-        is_there: impl Fn(&str) -> bool,
+        candidates: impl Iterator<Item = &'e String>,
         count: impl Fn((usize, usize)) -> usize,
     ) -> Vec<&'e String> {
-        let mut wanted: BTreeMap<&str, usize> = BTreeMap::new();
-        let mut missing = Vec::new();
-        for id in expected {
-            if self.unstable.contains_key(function_of(id)) {
-                *wanted.entry(function_of(id)).or_default() += 1;
-            }
-            if !is_there(id) {
-                missing.push(id);
-            }
+        let mut missing: Vec<&String> = candidates.collect();
+        let mut gone: BTreeMap<&str, usize> = BTreeMap::new();
+        for id in &missing {
+            *gone.entry(function_of(id)).or_default() +=
+                usize::from(!self.collected.contains(id.as_str()));
         }
         missing.retain(|id| {
             let function = function_of(id);
-            // A case that is there under its name and did not pass is no renamed one.
-            let renamed = !self.collected.contains(id.as_str());
-            match (self.unstable.get(function), wanted.get(function)) {
-                (Some(&counts), Some(&wanted)) if renamed => count(counts) < wanted,
-                _ => true,
-            }
+            let there = self.collected.contains(id.as_str());
+            let standing_in = self
+                .renamed
+                .get(function)
+                .map_or(0, |&counts| count(counts));
+            there || standing_in < gone[function]
         });
         missing
     }
@@ -99,7 +87,90 @@ fn has_passed(results: &RunResults, id: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::function_of;
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use super::{Cases, function_of};
+    use crate::process::Exit;
+    use crate::python::pytest::{RunResults, TestOutcome, TestResult};
+
+    fn run(tests: &[(&str, bool)]) -> RunResults {
+        let ids = || tests.iter().map(|(id, _)| (*id).to_owned());
+        let outcome = |passed: bool| {
+            if passed {
+                TestOutcome::Passed
+            } else {
+                TestOutcome::Failed
+            }
+        };
+        let results = tests
+            .iter()
+            .map(|&(id, passed)| (id.to_owned(), TestResult::ended(outcome(passed))));
+        RunResults {
+            rootdir: None,
+            pytest: String::new(),
+            collected: ids().collect(),
+            all: ids().collect(),
+            tests: results.collect::<BTreeMap<_, _>>(),
+            collect_errors: Vec::new(),
+            coverage: Vec::new(),
+            values: Vec::new(),
+            calls: Vec::new(),
+            foreign: Vec::new(),
+            notes: Vec::new(),
+            stopped: false,
+            complete: true,
+            exit: Exit::Code(0),
+            tail: String::new(),
+            elapsed: Duration::ZERO,
+        }
+    }
+
+    #[track_caller]
+    fn check(before: &[&str], now: &[(&str, bool)], broken: &[&str]) {
+        let expected: Vec<String> = before.iter().map(|&id| id.to_owned()).collect();
+        let results = run(now);
+        let cases = Cases::of(&results, |id| {
+            expected.iter().any(|known| known == id) || id == "t::f[was failing]"
+        });
+        assert_eq!(cases.not_passed(expected.iter()), broken);
+    }
+
+    #[test]
+    fn unknown_cases_stand_in_for_those_that_have_gone() {
+        check(
+            &["t::f[1]", "t::f[2]"],
+            &[("t::f[3]", true), ("t::f[4]", true)],
+            &[],
+        );
+        check(
+            &["t::f[1]", "t::f[2]"],
+            &[("t::f[2]", true), ("t::f[4]", true)],
+            &[],
+        );
+        check(&["t::f[1]"], &[("t::g[3]", true)], &["t::f[1]"]);
+        check(&["t::f"], &[], &["t::f"]);
+    }
+
+    #[test]
+    fn a_regression_is_not_hidden_by_other_names() {
+        check(
+            &["t::f[1]", "t::f[2]"],
+            &[("t::f[3]", true), ("t::f[4]", false)],
+            &["t::f[1]", "t::f[2]"],
+        );
+        check(
+            &["t::f[1]", "t::f[2]"],
+            &[("t::f[1]", false), ("t::f[2]", true), ("t::f[3]", true)],
+            &["t::f[1]"],
+        );
+        // A case that failed before and passes now was known: it is nobody's other name.
+        check(
+            &["t::f[1]", "t::f[2]"],
+            &[("t::f[2]", true), ("t::f[was failing]", true)],
+            &["t::f[1]"],
+        );
+    }
 
     #[test]
     fn parameters_are_left_out_and_brackets_in_paths_are_not() {

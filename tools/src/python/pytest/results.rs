@@ -34,6 +34,18 @@ pub struct TestResult {
     ended: bool,
 }
 
+#[cfg(test)]
+impl TestResult {
+    pub(super) fn ended(outcome: TestOutcome) -> Self {
+        Self {
+            outcome,
+            seconds: 0.0,
+            failure: None,
+            ended: true,
+        }
+    }
+}
+
 /// A failure as the plugin reports it; also of a collector.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct FailureRecord {
