@@ -5,6 +5,7 @@
 
 pub mod choosing;
 pub mod decontaminate;
+pub mod drill;
 pub mod generate;
 pub mod manifest;
 pub mod merge;

@@ -30,6 +30,8 @@ pub struct Merging {
     pub choosing: Choosing,
     /// Whether token shards with loss masks are written beside the text.
     pub tokens: bool,
+    /// The `tokenizer.json` of a grammar with a vocabulary of its own.
+    pub tokenizer: Option<String>,
     /// Uncompressed bytes of a data file.
     pub chunk: usize,
 }
@@ -39,6 +41,7 @@ impl Default for Merging {
         Self {
             choosing: Choosing::default(),
             tokens: false,
+            tokenizer: None,
             chunk: CHUNK,
         }
     }
@@ -90,7 +93,7 @@ pub fn merge(
                 let unique = sample
                     .data
                     .get("level")
-                    .is_none_or(|level| level != "repository");
+                    .is_none_or(|level| level != "repository" && level != "drill");
                 chooser.look(Candidate { source, unique });
             }
         }
@@ -122,7 +125,10 @@ pub fn merge(
     }
     training.flush(&mut manifest)?;
     validation.flush(&mut manifest)?;
-    write_whole(&out.join(SPECIAL_TOKENS), &special_tokens()?)?;
+    match &merging.tokenizer {
+        Some(tokenizer) => write_whole(&out.join("tokenizer.json"), tokenizer.as_bytes())?,
+        None => write_whole(&out.join(SPECIAL_TOKENS), &special_tokens()?)?,
+    }
     let mut json = serde_json::to_vec_pretty(&manifest)?;
     json.push(b'\n');
     write_whole(&out.join("README.md"), manifest.card().as_bytes())?;

@@ -54,7 +54,7 @@ impl From<Vec<Sample>> for Harvest {
 }
 
 /// The file that a sample was made of, and under what licence.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Origin {
     /// File, relative to its project, or the name of a generator.
     pub file: String,

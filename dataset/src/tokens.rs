@@ -26,7 +26,17 @@ pub struct Tokens {
 
 impl Tokens {
     /// Adds the `text` of a sample, with `loss` spans in characters.
+    ///
+    /// A sample of the step grammar brings its `tokens`; the last `predicted` of them are the answer.
     pub fn add(&mut self, data: &Map<String, Value>) {
+        if let Some(ids) = data.get("tokens").and_then(Value::as_array) {
+            let predicted = data.get("predicted").and_then(Value::as_u64).unwrap_or(0) as usize;
+            self.starts.push(self.ids.len() as i64);
+            self.ids.extend(ids.iter().filter_map(Value::as_u64).map(|id| id as u16));
+            let shown = ids.len().saturating_sub(predicted);
+            self.loss.extend((0..ids.len()).map(|at| u8::from(at >= shown)));
+            return;
+        }
         let text = data.get("text").and_then(Value::as_str).unwrap_or_default();
         let spans: Vec<(u64, u64)> = data
             .get("loss")

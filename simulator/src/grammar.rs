@@ -9,6 +9,7 @@ mod lexer;
 pub mod nd;
 mod segment;
 mod special;
+pub mod step;
 
 pub use lexer::DecodeError;
 pub use segment::{Piece, Role, Segment, plain_text};

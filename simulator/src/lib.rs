@@ -10,6 +10,7 @@ pub mod entries;
 pub mod expression;
 pub mod forest;
 pub mod grammar;
+pub mod harness;
 mod inverse;
 pub mod literal;
 pub mod policy;

@@ -13,6 +13,7 @@ use ndbg_dataset::near_duplicates::NearOptions;
 use ndbg_dataset::profile::Profile;
 use ndbg_dataset::sample::{Harvest, Skip, Unit};
 use ndbg_dataset::shard::{RunOptions, Shard, ShardError, ShardReport, Worker, run_shard};
+use ndbg_simulator::grammar::step::Vocabulary;
 use ndbg_tools::Cancel;
 use ndbg_tools::python::environment;
 use ndbg_tools::python::plugin;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::functions::{self, Files, Finder};
 use super::generated;
+use super::operations;
 use super::programs::Runner;
 use super::repository;
 use super::trajectories::{Directions, Drawing, Grammar};
@@ -43,6 +45,8 @@ pub enum Source {
     Doctests,
     /// The tests of a repository.
     Tests,
+    /// Single operations on drawn values, for the grammar `step`.
+    Drills,
 }
 
 /// What a data set is made of: kept beside it, so that every shard and the merge agree.
@@ -122,6 +126,7 @@ impl Worker for Sources {
     fn run(&self, unit: &Unit) -> Result<Harvest, Skip> {
         let drawing = drawing(&self.settings);
         match (unit.source.as_str(), &self.session) {
+            ("drills", _) => operations::drills(unit, &self.runner, &drawing),
             ("generated", _) => generated::run(unit, &self.profile, &self.runner, &drawing),
             ("tests", Some(session)) => repository::run(unit, session, &drawing),
             _ => functions::run(unit, &self.runner, &drawing),
@@ -349,6 +354,7 @@ fn units(sources: &Sources) -> Result<Vec<Unit>, Stop> {
         };
         units.extend(match source {
             Source::Generated => generated::units(settings.seed, settings.count),
+            Source::Drills => operations::units(settings.seed, settings.count),
             Source::Functions => files(Finder::Fuzzed)?,
             Source::Doctests => files(Finder::Doctests)?,
             Source::Tests => sources.session.as_ref().map_or_else(Vec::new, |session| {
@@ -409,6 +415,8 @@ fn merge_with(
             validation: settings.validation,
         },
         tokens: settings.tokens,
+        tokenizer: (settings.grammar == Grammar::Step)
+            .then(|| Vocabulary::get().tokenizer_json()),
         ..Merging::default()
     };
     let recipe = Recipe {

@@ -12,7 +12,8 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::programs::{Program, Runner};
-use super::trajectories::{Drawing, of_programs};
+use super::operations;
+use super::trajectories::{Drawing, Grammar, of_programs};
 
 /// Events after which a call never ends.
 const MAX_EVENTS: u64 = 5000;
@@ -195,7 +196,6 @@ pub(super) fn run(unit: &Unit, runner: &Runner, drawing: &Drawing) -> Result<Har
     if programs.is_empty() {
         return Ok(harvest);
     }
-    let recorded = runner.record(&programs).map_err(super::build::crashed)?;
     let origin = |_: &str| {
         Some(Origin {
             file: unit
@@ -207,6 +207,13 @@ pub(super) fn run(unit: &Unit, runner: &Runner, drawing: &Drawing) -> Result<Har
             licence: work.licence.clone(),
         })
     };
+    if drawing.grammar == Grammar::Step {
+        let origin = origin("").unwrap_or_default();
+        let mut made = operations::of_programs(&programs, runner, drawing, &origin, "functions")?;
+        made.left_out.append(&mut harvest.left_out);
+        return Ok(made);
+    }
+    let recorded = runner.record(&programs).map_err(super::build::crashed)?;
     harvest.left_out.extend(recorded.died);
     // All calls of a function are one program: the first that gives samples speaks for them.
     let mut waiting: Option<String> = None;

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::programs::{Program, Runner};
-use super::trajectories::{Drawing, of_programs};
+use super::operations;
+use super::trajectories::{Drawing, Grammar, of_programs};
 
 /// Programs of a unit: a Python process for each, so that starting it costs little.
 const BATCH: u64 = 250;
@@ -52,6 +53,14 @@ pub(super) fn run(
             max_events: MAX_EVENTS,
         })
         .collect();
+    if drawing.grammar == Grammar::Step {
+        let origin = Origin {
+            file: "generated".into(),
+            project: "ndbg-dataset's generator".into(),
+            licence: "MIT OR Apache-2.0".into(),
+        };
+        return operations::of_programs(&programs, runner, drawing, &origin, "generated");
+    }
     let recorded = runner.record(&programs).map_err(super::build::crashed)?;
     let origin = |_: &str| {
         Some(Origin {

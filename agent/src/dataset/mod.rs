@@ -3,6 +3,7 @@
 mod build;
 mod functions;
 mod generated;
+mod operations;
 mod programs;
 mod repository;
 mod trajectories;

@@ -19,6 +19,8 @@ pub enum Grammar {
     Nd,
     /// That of CWM's released weights: every step, forwards.
     Cwm,
+    /// That of the small model: single operations, forwards and backwards.
+    Step,
 }
 
 /// Directions in which calls are walked.
@@ -236,6 +238,8 @@ fn sample(drawn: &Drawn<'_, '_>, drawing: &Drawing, origin: Option<Origin>) -> O
     let (text, loss) = match drawing.grammar {
         Grammar::Nd => joined(&nd::encode(&nd::trace(tree, trajectory, code.as_str()))),
         Grammar::Cwm => joined(&cwm::encode(&cwm::trace(tree, code.as_str(), drawing.cap))),
+        // Operations are no walks: see `operations`.
+        Grammar::Step => (String::new(), Vec::new()),
     };
     let mut statistics = Statistics::default();
     statistics.add(trajectory);

@@ -2,6 +2,7 @@
 
 pub mod environment;
 pub mod managed;
+pub mod operations;
 pub mod plugin;
 pub mod pytest;
 pub mod warm;

@@ -24,6 +24,7 @@ const FILES: &[(&str, &str)] = embedded![
     "ndbg_fuzz_slice.py",
     "ndbg_fuzz_trial.py",
     "ndbg_neutral.py",
+    "ndbg_operations.py",
     "ndbg_overlay.py",
     "ndbg_paths.py",
     "ndbg_probe.py",
