@@ -12,6 +12,7 @@ pub mod forest;
 pub mod grammar;
 mod inverse;
 pub mod literal;
+pub mod model;
 pub mod policy;
 pub mod recording;
 pub mod sampler;

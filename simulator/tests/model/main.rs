@@ -1,0 +1,5 @@
+//! What networks compute and what is asked of them.
+#![allow(clippy::unwrap_used)]
+
+mod fixture;
+mod parity;
