@@ -158,7 +158,9 @@ impl Config {
         }
         let wrong = |error: serde_json::Error| ModelError::Config(error.to_string());
         let kind: Kind = serde_json::from_str(text).map_err(wrong)?;
-        let named = kind.architectures.and_then(|names| names.into_iter().next());
+        let named = kind
+            .architectures
+            .and_then(|names| names.into_iter().next());
         let architecture = kind.model_type.or(named).unwrap_or_default();
         if !matches!(architecture.as_str(), "llama" | "qwen2" | "cwm") {
             return Err(ModelError::Architecture(architecture));

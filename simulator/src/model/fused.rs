@@ -55,7 +55,11 @@ enum Matrix {
 }
 
 impl Matrix {
-    fn read(weights: &Weights, parts: &[(String, usize)], inputs: usize) -> Result<Self, ModelError> {
+    fn read(
+        weights: &Weights,
+        parts: &[(String, usize)],
+        inputs: usize,
+    ) -> Result<Self, ModelError> {
         let rows = |(name, outputs): &(String, usize)| weights.rows(name, &[*outputs, inputs]);
         let rows: Vec<Rows> = parts.iter().map(rows).collect::<Result<_, _>>()?;
         if rows.iter().all(|rows| matches!(rows, Rows::Scaled(..))) {
@@ -202,7 +206,13 @@ impl Fused {
                 row.own.put(index, place, heads, &turned[queries..], values);
             }
             if index + 1 == self.layers.len() {
-                keep_wanted(&mut tokens, &mut room.stream, width, &mut room.projected, joint);
+                keep_wanted(
+                    &mut tokens,
+                    &mut room.stream,
+                    width,
+                    &mut room.projected,
+                    joint,
+                );
             }
             let count = tokens.len();
             let mixed = sized(&mut room.mixed, count * queries);
@@ -333,7 +343,8 @@ impl Layer {
         let (queries, keys, width) = (config.query_width(), config.key_width(), config.width);
         let attention = [("q", queries), ("k", keys), ("v", keys)];
         let part = |kind: &str| {
-            attention.map(|(part, outputs)| (name(&format!("self_attn.{part}_proj.{kind}")), outputs))
+            attention
+                .map(|(part, outputs)| (name(&format!("self_attn.{part}_proj.{kind}")), outputs))
         };
         let mut biases = Vec::new();
         if config.biases {

@@ -88,7 +88,11 @@ impl Cache {
     /// Room for more columns; nothing if there is some.
     fn reserve(&mut self, columns: usize, config: &Config) -> Result<(), ModelError> {
         let wanted = self.length + columns;
-        if self.keys.first().is_some_and(|keys| keys.dims()[2] >= wanted) {
+        if self
+            .keys
+            .first()
+            .is_some_and(|keys| keys.dims()[2] >= wanted)
+        {
             return Ok(());
         }
         let capacity = (wanted + GROWTH.max(self.length)).min(config.context.max(wanted));
@@ -139,7 +143,11 @@ impl Transformer {
     pub fn new(config: Config, weights: &Weights) -> Result<Self, ModelError> {
         let (width, vocabulary) = (config.width, config.vocabulary);
         let embedded = "model.embed_tokens.weight";
-        let head = if config.tied { embedded } else { "lm_head.weight" };
+        let head = if config.tied {
+            embedded
+        } else {
+            "lm_head.weight"
+        };
         let layers = (0..config.layers).map(|index| Layer::read(&config, weights, index));
         let layers = layers.collect::<Result<_, _>>()?;
         Ok(Self {
@@ -237,7 +245,9 @@ impl Transformer {
             scores = masked.reshape((rows, kv_heads, group * columns, filled))?;
         }
         let mixed = softmax_last_dim(&scores)?.matmul(&all_values)?;
-        let mixed = mixed.reshape((rows, heads, columns, width))?.transpose(1, 2)?;
+        let mixed = mixed
+            .reshape((rows, heads, columns, width))?
+            .transpose(1, 2)?;
         let mixed = mixed.reshape((rows * columns, heads * width))?;
         Ok(layer.out.forward(&mixed)?)
     }
@@ -314,7 +324,11 @@ impl Places {
 }
 
 /// The outputs of matrices that were joined or not, apart again.
-fn applied(matrices: &[QMatMul], input: &Tensor, widths: &[usize]) -> Result<Vec<Tensor>, ModelError> {
+fn applied(
+    matrices: &[QMatMul],
+    input: &Tensor,
+    widths: &[usize],
+) -> Result<Vec<Tensor>, ModelError> {
     let each = |matrix: &QMatMul| matrix.forward(input);
     let outputs: Vec<Tensor> = matrices.iter().map(each).collect::<Result<_, _>>()?;
     let [joint] = outputs.as_slice() else {
@@ -329,7 +343,12 @@ fn applied(matrices: &[QMatMul], input: &Tensor, widths: &[usize]) -> Result<Vec
     Ok(parts)
 }
 
-fn single(weights: &Weights, name: String, outputs: usize, inputs: usize) -> Result<QMatMul, ModelError> {
+fn single(
+    weights: &Weights,
+    name: String,
+    outputs: usize,
+    inputs: usize,
+) -> Result<QMatMul, ModelError> {
     let mut matrices = weights.joined(&[(name.clone(), outputs)], inputs)?;
     matrices.pop().ok_or(ModelError::MissingTensor(name))
 }
@@ -351,7 +370,10 @@ impl Layer {
         };
         let feed = ["mlp.gate_proj.weight", "mlp.up_proj.weight"];
         let feed = feed.map(|part| (name(part), config.feed_forward));
-        let (out, down) = (name("self_attn.o_proj.weight"), name("mlp.down_proj.weight"));
+        let (out, down) = (
+            name("self_attn.o_proj.weight"),
+            name("mlp.down_proj.weight"),
+        );
         Ok(Self {
             attention_norm: weights.tensor(&name("input_layernorm.weight"), &[width])?,
             attention: weights.joined(&part("weight"), width)?,

@@ -90,9 +90,8 @@ impl Weights {
             Rows::Scaled(bytes, scales) => {
                 let width = bytes.len() / scales.len().max(1);
                 let rows = bytes.chunks_exact(width.max(1)).zip(scales);
-                let scaled = rows.flat_map(|(row, scale)| {
-                    row.iter().map(move |&byte| f32::from(byte) * scale)
-                });
+                let scaled = rows
+                    .flat_map(|(row, scale)| row.iter().map(move |&byte| f32::from(byte) * scale));
                 Ok(scaled.collect())
             }
         }
@@ -137,7 +136,11 @@ impl Weights {
     ///
     /// # Errors
     /// As for [`Weights::floats`].
-    pub fn joined(&self, parts: &[(String, usize)], inputs: usize) -> Result<Vec<QMatMul>, ModelError> {
+    pub fn joined(
+        &self,
+        parts: &[(String, usize)],
+        inputs: usize,
+    ) -> Result<Vec<QMatMul>, ModelError> {
         if let Self::Gguf { .. } = self {
             let each = |(name, outputs): &(String, usize)| {
                 let tensor = self.quantised(name, &[*outputs, inputs])?;
@@ -223,7 +226,11 @@ impl Found<'_> {
 fn from_half(half: u16) -> f32 {
     // Shifted into place, exponents are 112 too small; a product also gets subnormal numbers right.
     let magnitude = f32::from_bits(u32::from(half & 0x7fff) << 13) * f32::from_bits(0x7780_0000);
-    let special = if half & 0x7c00 == 0x7c00 { 0x7f80_0000 } else { 0 };
+    let special = if half & 0x7c00 == 0x7c00 {
+        0x7f80_0000
+    } else {
+        0
+    };
     let sign = u32::from(half & 0x8000) << 16;
     f32::from_bits(magnitude.to_bits() | special | sign)
 }
@@ -287,7 +294,10 @@ mod tests {
 
     #[test]
     fn bytes_with_scales_are_multiplied_by_row() {
-        let bytes: Vec<u8> = [1i8, -2, 3, 100].iter().map(|b| b.cast_unsigned()).collect();
+        let bytes: Vec<u8> = [1i8, -2, 3, 100]
+            .iter()
+            .map(|b| b.cast_unsigned())
+            .collect();
         let scales: Vec<u8> = [0.5f32, 2.0].iter().flat_map(|s| s.to_le_bytes()).collect();
         let matrix = safetensors::tensor::TensorView::new(Dtype::I8, vec![2, 2], &bytes).unwrap();
         let scale = safetensors::tensor::TensorView::new(Dtype::F32, vec![2], &scales).unwrap();
@@ -296,7 +306,10 @@ mod tests {
         let floats = weights.floats("m.weight", &[2, 2]).unwrap();
         assert_eq!(floats, [0.5, -1.0, 6.0, 200.0]);
         let told = weights.floats("m.weight", &[4, 1]).unwrap_err().to_string();
-        assert!(told.contains("`m.weight`") && told.contains("[4, 1]"), "{told}");
+        assert!(
+            told.contains("`m.weight`") && told.contains("[4, 1]"),
+            "{told}"
+        );
         let told = weights.floats("other", &[1]).unwrap_err().to_string();
         assert!(told.contains("`other` is missing"), "{told}");
     }

@@ -60,7 +60,10 @@ fn goes_on_from_a_batch<N: Network>(fixture: &Fixture, network: &N) {
     let numbers: Vec<usize> = numbers.iter().filter(long).copied().collect();
     let begun = |&row: &usize| expected.rows[row].split_last().unwrap().1;
     let rows: Vec<&[u32]> = numbers.iter().map(begun).collect();
-    let last: Vec<u32> = numbers.iter().map(|&row| *expected.rows[row].last().unwrap()).collect();
+    let last: Vec<u32> = numbers
+        .iter()
+        .map(|&row| *expected.rows[row].last().unwrap())
+        .collect();
     let (mut cache, _) = network.read(&rows).unwrap();
     let found = network.step(&mut cache, &last).unwrap();
     for (place, &row) in found.places().zip(&numbers) {
@@ -117,18 +120,32 @@ fn both_networks_keep_to_a_sliding_window() {
     let fused = Fused::new(config.clone(), &LLAMA.weights()).unwrap();
     let candle = Transformer::new(config, &LLAMA.weights()).unwrap();
     let by_step = |logits: Vec<Logits>| -> Vec<f32> {
-        logits.into_iter().flat_map(|logits| logits.values).collect()
+        logits
+            .into_iter()
+            .flat_map(|logits| logits.values)
+            .collect()
     };
     let (mut cache, first) = fused.read(&[&ids[..4]]).unwrap();
     let mut found = vec![first];
-    found.extend(ids[4..].iter().map(|&id| fused.step(&mut cache, &[id]).unwrap()));
+    found.extend(
+        ids[4..]
+            .iter()
+            .map(|&id| fused.step(&mut cache, &[id]).unwrap()),
+    );
     let (mut cache, first) = candle.read(&[&ids[..4]]).unwrap();
     let mut wanted = vec![first];
-    wanted.extend(ids[4..].iter().map(|&id| candle.step(&mut cache, &[id]).unwrap()));
+    wanted.extend(
+        ids[4..]
+            .iter()
+            .map(|&id| candle.step(&mut cache, &[id]).unwrap()),
+    );
     close("window", &by_step(found.clone()), &by_step(wanted));
     let (_, whole) = fused.read(&[ids]).unwrap();
     close("window", whole.place(0), found.last().unwrap().place(0));
-    let (_, open) = Fused::new(LLAMA.config(), &LLAMA.weights()).unwrap().read(&[ids]).unwrap();
+    let (_, open) = Fused::new(LLAMA.config(), &LLAMA.weights())
+        .unwrap()
+        .read(&[ids])
+        .unwrap();
     assert!(difference(open.place(0), whole.place(0)) > TOLERANCE);
 }
 
@@ -170,10 +187,16 @@ fn a_tensor_that_is_missing_or_misshapen_is_named() {
     let cases = [
         (untied, "`lm_head.weight` is missing"),
         (deeper, "model.layers.2."),
-        (wider, "`model.layers.0.mlp.gate_proj.weight` has the shape [56, 32], not [64, 32]"),
+        (
+            wider,
+            "`model.layers.0.mlp.gate_proj.weight` has the shape [56, 32], not [64, 32]",
+        ),
     ];
     for (config, part) in cases {
-        for told in [error(Fused::new, config.clone()), error(Transformer::new, config)] {
+        for told in [
+            error(Fused::new, config.clone()),
+            error(Transformer::new, config),
+        ] {
             assert!(told.contains(part), "{told}");
         }
     }

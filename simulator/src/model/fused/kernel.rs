@@ -128,9 +128,9 @@ impl<T: Stored> Product<'_, T> {
         for (rows, out) in rows.zip(out.chunks_mut(matrix.outputs * TILE_ROWS)) {
             if rows.len() == inputs * TILE_ROWS {
                 mixed.clear();
-                mixed.extend((0..inputs).map(|input| {
-                    std::array::from_fn(|row| rows[row * inputs + input])
-                }));
+                mixed.extend(
+                    (0..inputs).map(|input| std::array::from_fn(|row| rows[row * inputs + input])),
+                );
                 for panel in 0..matrix.outputs.div_ceil(LANES) {
                     let [sums] = tile::<FUSED, TILE_ROWS, 1, T>(&mixed, [matrix.panel(panel)]);
                     for (sum, out) in sums.iter().zip(out.chunks_mut(matrix.outputs)) {
@@ -381,7 +381,9 @@ mod tests {
         let bytes: Vec<i8> = (0..inputs * outputs).map(|i| (i % 255) as i8).collect();
         let scales: Vec<f32> = (0..outputs).map(|i| i as f32 / 1000.0).collect();
         let wide = bytes.iter().enumerate();
-        let wide: Vec<f32> = wide.map(|(i, &b)| f32::from(b) * scales[i / inputs]).collect();
+        let wide: Vec<f32> = wide
+            .map(|(i, &b)| f32::from(b) * scales[i / inputs])
+            .collect();
         let (mut scaled, mut plain) = (vec![0.0; rows * outputs], vec![0.0; rows * outputs]);
         Packed::new(&bytes, inputs, scales).product(arch, &x, &mut scaled, false);
         Packed::new(&wide, inputs, Vec::new()).product(arch, &x, &mut plain, false);

@@ -55,7 +55,14 @@ impl Store {
     }
 
     /// Writes the keys and values of a position, which counts from the beginning of this store.
-    pub fn put(&mut self, layer: usize, position: usize, heads: Heads, keys: &[f32], values: &[f32]) {
+    pub fn put(
+        &mut self,
+        layer: usize,
+        position: usize,
+        heads: Heads,
+        keys: &[f32],
+        values: &[f32],
+    ) {
         let layer = &mut self.layers[layer];
         let (block, lane) = (position / LANES, position % LANES);
         let reach = (block + 1) * heads.key_block();
