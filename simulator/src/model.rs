@@ -8,6 +8,7 @@ pub mod config;
 mod dialect;
 mod error;
 pub mod fused;
+pub mod gguf;
 mod language;
 mod local;
 pub mod mask;

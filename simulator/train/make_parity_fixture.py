@@ -4,6 +4,8 @@
 
 Each `NAME/` is a checkpoint as Hugging Face saves it (config.json, model.safetensors); the first also has a
 byte-level tokenizer.json. Its `expected.json` holds token ids (rows) and the logits that follow each place.
+`python make_parity_fixture.py --weights FOLDER` writes random weights of bytes with scales there instead, to build
+with before there are trained ones (simulator/weights); the program refuses to use them.
 Needs torch, transformers and safetensors.
 """
 
@@ -12,8 +14,10 @@ import sys
 from pathlib import Path
 
 import torch
+from safetensors.torch import save_file
 from transformers import LlamaConfig, LlamaForCausalLM, Qwen2Config, Qwen2ForCausalLM
 
+FIXTURES = Path(__file__).parents[1] / "tests/fixtures"
 WORDS = ["step", "inverse", "with", "next", "gives", "end", "pad", "<=", "<"]
 LENGTHS = [5, 12, 1, 9]
 SIZES = {
@@ -85,10 +89,32 @@ def tokenizer():
     }
 
 
+def write_random_weights(folder):
+    """A checkpoint in the form in which it is embedded: matrices of bytes, a scale for each row."""
+    model = LlamaForCausalLM(LlamaConfig(tie_word_embeddings=True, **SIZES))
+    tensors = {}
+    for name, tensor in model.state_dict().items():
+        if tensor.dim() == 2 and name != "lm_head.weight":
+            scale = tensor.abs().amax(1) / 127
+            tensors[name] = (tensor / scale[:, None]).round().to(torch.int8)
+            tensors[name + "_scale"] = scale
+        elif tensor.dim() == 1:
+            tensors[name] = tensor
+    save_file(tensors, folder / "step.safetensors")
+    config = {**model.config.to_dict(), "ndbg": {**NDBG, "random": True}}
+    kept = json.loads((FIXTURES / "llama/config.json").read_text()).keys()
+    config = {name: value for name, value in config.items() if name in kept}
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer(), ensure_ascii=False))
+
+
 def main():
     """Writes everything."""
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[1] / "tests/fixtures")
     torch.manual_seed(7)
+    if sys.argv[1:2] == ["--weights"]:
+        write_random_weights(Path(sys.argv[2]))
+        return
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FIXTURES
     for name, model in models():
         for parameter in model.parameters():
             torch.nn.init.normal_(parameter, std=0.3 if parameter.dim() == 2 else 0.5)

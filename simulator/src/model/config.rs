@@ -50,6 +50,8 @@ pub struct Training {
     pub format: Option<u32>,
     /// By which logits are divided before they become probabilities, so that these are calibrated.
     pub temperature: Option<f32>,
+    /// Whether nobody trained it: random weights, which only tests may use.
+    pub random: bool,
 }
 
 /// Rotary positions.
@@ -59,6 +61,8 @@ pub struct Rope {
     pub theta: f32,
     /// How low frequencies are stretched.
     pub scaling: Option<Stretch>,
+    /// What each pair's frequency is divided by: how GGUF says the same. Empty if by nothing.
+    pub divisors: Vec<f32>,
     /// Whether pairs are neighbours (GGUF) rather than halves of a head apart (Hugging Face).
     pub neighbours: bool,
 }
@@ -82,8 +86,12 @@ impl Rope {
     pub fn frequencies(&self, head_width: usize) -> Vec<f32> {
         let pairs = (0..head_width).step_by(2);
         let plain = pairs.map(|place| self.theta.powf(-(place as f32) / head_width as f32));
-        plain
-            .map(|frequency| self.scaling.map_or(frequency, |by| by.apply(frequency)))
+        let stretched =
+            plain.map(|frequency| self.scaling.map_or(frequency, |by| by.apply(frequency)));
+        let divisors = self.divisors.iter().copied().chain(std::iter::repeat(1.0));
+        stretched
+            .zip(divisors)
+            .map(|(frequency, by)| frequency / by)
             .collect()
     }
 }
@@ -205,6 +213,20 @@ impl Config {
         self.layers * layer + heads * self.vocabulary * self.width
     }
 
+    /// By which logits are divided: 1 if the configuration does not say.
+    ///
+    /// # Errors
+    /// [`ModelError::Config`] if it is no positive number.
+    pub fn temperature(&self) -> Result<f32, ModelError> {
+        let temperature = self.training.temperature.unwrap_or(1.0);
+        if temperature.is_finite() && temperature > 0.0 {
+            Ok(temperature)
+        } else {
+            let problem = format!("the temperature {temperature} is no positive number");
+            Err(ModelError::Config(problem))
+        }
+    }
+
     /// The grammar, as far as the configuration tells.
     ///
     /// # Errors
@@ -267,6 +289,7 @@ impl Raw {
         Ok(Rope {
             theta,
             scaling,
+            divisors: Vec::new(),
             neighbours: false,
         })
     }

@@ -18,16 +18,12 @@ const HELD: usize = 1 << 24;
 
 /// A network with a vocabulary.
 pub struct Local<N> {
-    /// Short name for events and reports.
-    pub name: String,
-    /// What computes logits.
-    pub network: N,
-    /// What its tokens mean.
-    pub vocabulary: Box<dyn Vocabulary>,
-    /// The grammar that it speaks.
-    pub dialect: Dialect,
-    /// By which logits are divided; positive.
-    pub temperature: f32,
+    name: String,
+    network: N,
+    vocabulary: Box<dyn Vocabulary>,
+    dialect: Dialect,
+    /// By which logits are divided.
+    temperature: f32,
 }
 
 /// An answer under way.
@@ -101,6 +97,30 @@ impl<'a> Going<'a> {
 }
 
 impl<N: Network> Local<N> {
+    /// A model by a name for reports, calibrated with the temperature of its configuration.
+    ///
+    /// # Errors
+    /// [`ModelError::Config`] if that is no positive number.
+    pub fn new(
+        name: &str,
+        network: N,
+        vocabulary: Box<dyn Vocabulary>,
+        dialect: Dialect,
+    ) -> Result<Self, ModelError> {
+        Ok(Self {
+            name: name.to_owned(),
+            temperature: network.config().temperature()?,
+            network,
+            vocabulary,
+            dialect,
+        })
+    }
+
+    /// What computes logits.
+    pub fn network(&self) -> &N {
+        &self.network
+    }
+
     /// Checks what a network takes for granted.
     fn check(&self, prompt: &[u32], more: usize) -> Result<(), ModelError> {
         let config = self.network.config();

@@ -10,13 +10,8 @@ use crate::fixture::LLAMA;
 const TOKENIZER: &[u8] = include_bytes!("../fixtures/llama/tokenizer.json");
 
 fn local<N: Network>(network: N) -> Local<N> {
-    Local {
-        name: "fixture".to_owned(),
-        network,
-        vocabulary: vocabulary::from_json(TOKENIZER).unwrap(),
-        dialect: Dialect::Step,
-        temperature: 1.25,
-    }
+    let vocabulary = vocabulary::from_json(TOKENIZER).unwrap();
+    Local::new("fixture", network, vocabulary, Dialect::Step).unwrap()
 }
 
 /// The same model on both networks.

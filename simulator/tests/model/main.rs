@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used)]
 
 mod asking;
+mod checkpoints;
 mod fixture;
 mod parity;
