@@ -1,3 +1,5 @@
 //! What answers a debugger's questions.
 
+pub mod checkpoint;
+pub mod embedded;
 pub mod oracle;

@@ -13,6 +13,7 @@ pub mod grammar;
 pub mod harness;
 mod inverse;
 pub mod literal;
+pub mod model;
 pub mod policy;
 pub mod recording;
 pub mod sampler;
