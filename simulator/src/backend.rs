@@ -3,3 +3,4 @@
 pub mod checkpoint;
 pub mod embedded;
 pub mod oracle;
+pub mod step;

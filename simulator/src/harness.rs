@@ -22,11 +22,13 @@ mod machine;
 mod names;
 mod object;
 mod program;
+mod recorded;
 mod statement;
 mod store;
 mod subscript;
 mod text;
 
 pub use heap::canonical as in_set_order;
-pub use machine::{Answer, Ended, Event, Limits, Operations, Run, run};
+pub use machine::{Answer, Ended, Event, Limits, Operations, Override, Run, run, run_with};
 pub use program::{Program, Unparsable};
+pub use recorded::recording;

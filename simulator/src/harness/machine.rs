@@ -52,6 +52,17 @@ impl Default for Limits {
     }
 }
 
+/// A variable that is given a value by hand, as a debugger's `set x = 3` does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Override {
+    /// Number of the state at which it happens.
+    pub event: usize,
+    /// Name in the running function.
+    pub name: String,
+    /// Its value from there on.
+    pub value: Literal,
+}
+
 /// A state that was passed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
@@ -157,15 +168,30 @@ pub(super) struct Machine<'p, 'o, O: Operations> {
     pub activations: usize,
     pub statements: usize,
     pub names: HashMap<usize, std::rc::Rc<Names<'p>>>,
+    pub overrides: &'o [Override],
 }
 
 /// Runs the module and then the call.
 pub fn run<O: Operations + Sync>(program: &Program, operations: &O, limits: Limits) -> Run {
+    run_with(program, operations, limits, &[])
+}
+
+/// Runs the module and then the call, with variables set by hand on the way.
+pub fn run_with<O: Operations + Sync>(
+    program: &Program,
+    operations: &O,
+    limits: Limits,
+    overrides: &[Override],
+) -> Run {
     // Python's depth of calls is many times that of a Rust thread's usual stack.
     std::thread::scope(|scope| {
         let worker = std::thread::Builder::new()
             .stack_size(256 << 20)
-            .spawn_scoped(scope, || Machine::new(program, operations, limits).whole_run());
+            .spawn_scoped(scope, || {
+                let mut machine = Machine::new(program, operations, limits);
+                machine.overrides = overrides;
+                machine.whole_run()
+            });
         match worker.map(std::thread::ScopedJoinHandle::join) {
             Ok(Ok(run)) => run,
             _ => Run {
@@ -197,6 +223,7 @@ impl<'p, 'o, O: Operations> Machine<'p, 'o, O> {
             activations: 0,
             statements: 0,
             names: HashMap::new(),
+            overrides: &[],
         }
     }
 
@@ -275,6 +302,7 @@ impl<'p, 'o, O: Operations> Machine<'p, 'o, O> {
     /// Notes a state of the running function.
     pub(super) fn event(&mut self, kind: EventKind, line: u32, value: Option<Ref>) -> Outcome<()> {
         self.frame().line = line;
+        self.set_by_hand();
         let Some(frame) = self.frames.last().filter(|frame| frame.shown) else {
             return Ok(());
         };
@@ -301,6 +329,23 @@ impl<'p, 'o, O: Operations> Machine<'p, 'o, O> {
         };
         self.events.push(event);
         Ok(())
+    }
+
+    /// Gives variables the values that they are to have from the next state on.
+    fn set_by_hand(&mut self) {
+        let (overrides, next) = (self.overrides, self.events.len());
+        let scope = self.scope();
+        let shown = self.frames.last().is_some_and(|frame| frame.shown);
+        for change in overrides.iter().filter(|change| shown && change.event == next) {
+            let names = self.scopes[scope.0 as usize].names.clone();
+            let known = names.and_then(|names| {
+                names.locals.iter().find(|name| **name == change.name).copied()
+            });
+            if let Some(name) = known {
+                let value = self.heap.literal(change.value.clone());
+                self.bind_in(scope, name, Some(value));
+            }
+        }
     }
 
     /// Notes an exception that passes through the running function, once.

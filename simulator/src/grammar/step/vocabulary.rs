@@ -176,6 +176,25 @@ impl Vocabulary {
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
+    fn all_of(&self, group: &'static [Word]) -> impl Iterator<Item = u32> {
+        group.iter().filter_map(|word| self.id(word))
+    }
+
+    /// Ids of builtin functions and types.
+    pub(super) fn builtins(&self) -> impl Iterator<Item = u32> {
+        self.all_of(BUILTINS)
+    }
+
+    /// Ids of exceptions.
+    pub(super) fn exceptions(&self) -> impl Iterator<Item = u32> {
+        self.all_of(EXCEPTIONS)
+    }
+
+    /// Ids of pieces of exceptions' texts.
+    pub(super) fn message_words(&self) -> impl Iterator<Item = u32> {
+        self.all_of(MESSAGES)
+    }
+
     /// Pieces of exceptions' texts.
     pub(super) fn messages() -> &'static [Word] {
         MESSAGES
