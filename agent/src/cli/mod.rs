@@ -8,6 +8,7 @@ mod localize;
 mod project;
 #[cfg(test)]
 mod reference;
+mod simulate;
 mod trace;
 
 use std::process::ExitCode;
@@ -35,6 +36,7 @@ enum Verb {
     Localize(localize::LocalizeArguments),
     Trace(trace::TraceArguments),
     Debug(debug::DebugArguments),
+    Simulate(Box<simulate::SimulateArguments>),
     Dataset(dataset::DatasetArguments),
     Doctor(doctor::DoctorArguments),
     Bench(crate::bench::BenchArguments),
@@ -110,6 +112,7 @@ fn run(verb: Verb, color: ColorChoice) -> anyhow::Result<u8> {
         Verb::Fix(verb) => fix::run(verb, color),
         Verb::Localize(verb) => localize::run(verb, color),
         Verb::Debug(verb) => debug::run(verb, color),
+        Verb::Simulate(verb) => simulate::run(&verb),
         Verb::Dataset(verb) => dataset::run(verb, color),
         Verb::Doctor(verb) => doctor::run(verb),
         Verb::Bench(verb) => crate::bench::run(verb),

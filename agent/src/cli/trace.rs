@@ -100,6 +100,13 @@ struct ShowArguments {
     json: bool,
 }
 
+impl RecordArguments {
+    /// The interpreter that was named.
+    pub fn python(&self) -> Option<&Utf8PathBuf> {
+        self.project.python.as_ref()
+    }
+}
+
 /// What is to be debugged.
 #[derive(Debug)]
 pub enum Source {

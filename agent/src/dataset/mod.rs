@@ -10,4 +10,5 @@ mod trajectories;
 
 pub use build::{Built, Progress, Settings, Source, build, merge_parts};
 pub use functions::Files;
+pub use programs::{Program, Runner};
 pub use trajectories::{Directions, Grammar};

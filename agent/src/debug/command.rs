@@ -1,6 +1,7 @@
 //! The debugger's commands: one line of text in, one command out.
 
 use ndbg_simulator::expression::{self, Expression};
+use ndbg_simulator::literal::{self, Literal};
 
 /// A command.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,6 +28,8 @@ pub enum Command {
     Clear(Option<usize>),
     /// Shows a value, or all locals.
     Print(Option<Expression>),
+    /// Gives a variable of a predicted run a value, and goes on from there.
+    Set(String, Literal),
     /// Shows the stack.
     Where,
     /// Shows source around the line.
@@ -117,6 +120,11 @@ pub const COMMANDS: &[(&[&str], &str, &str)] = &[
         "[EXPR]",
         "show a value; without EXPR all locals",
     ),
+    (
+        &["set"],
+        "NAME = VALUE",
+        "predict on with another value (with --predict)",
+    ),
     (&["why"], "NAME", "the last write of a variable's value"),
     (&["w", "where"], "", "the stack"),
     (&["u", "up"], "[N]", "look at the caller's frame"),
@@ -177,6 +185,7 @@ pub fn parse(line: &str) -> Result<Option<Command>, Problem> {
             },
             name == "rfind",
         ),
+        "set" => set(line, argument, offset)?,
         "why" => match optional() {
             Some(name) => Command::Why(name),
             None => return Err(problem("`why` needs the name of a variable")),
@@ -220,6 +229,26 @@ fn whole(argument: &str) -> Result<usize, Problem> {
     argument
         .parse()
         .map_err(|_| problem(format!("`{argument}` is no number")))
+}
+
+fn set(line: &str, argument: &str, offset: usize) -> Result<Command, Problem> {
+    let Some((name, value)) = argument.split_once('=') else {
+        return Err(problem("`set` needs a name and a value: `set x = 3`"));
+    };
+    let name = name.trim();
+    let plain = name.chars().all(|c| c.is_alphanumeric() || c == '_') && !name.is_empty();
+    if !plain {
+        return Err(problem(format!("`{name}` is no name of a variable")));
+    }
+    let text = value.trim();
+    let at = offset + argument.len() - value.trim_start().len();
+    match literal::parse(text) {
+        Ok(value) => Ok(Command::Set(name.to_owned(), value)),
+        Err(_) => Err(Problem {
+            message: "a value is a literal: `3`, `'abc'`, `[1, 2]`".into(),
+            column: Some(line[..at].chars().count() + 1),
+        }),
+    }
 }
 
 fn expression(line: &str, text: &str, offset: usize) -> Result<Expression, Problem> {

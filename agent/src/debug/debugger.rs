@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use ndbg_simulator::expression::{Expression, Outcome};
+use ndbg_simulator::literal::Literal;
 use ndbg_simulator::recording::{EventId, FileId, FrameId, Locals, Recording};
 use ndbg_tools::trace::Opened;
 
@@ -11,6 +12,7 @@ use super::breakpoint::{Breakpoint, Place, holds, is_named};
 use super::command::{Command, Target};
 use super::movement::{self, Nowhere};
 use super::names::StateNames;
+use super::predicted::Predicted;
 use super::scan::scan;
 use super::{help, outer, view, why};
 
@@ -57,6 +59,8 @@ pub struct Debugger {
     next_number: usize,
     last_find: Option<(String, Expression)>,
     last_step: Option<Command>,
+    /// What the run comes from, if it was predicted.
+    predicted: Option<Predicted>,
 }
 
 impl Debugger {
@@ -71,7 +75,26 @@ impl Debugger {
             next_number: 1,
             last_find: None,
             last_step: None,
+            predicted: None,
         })
+    }
+
+    /// Stands at the first state of a prediction. None when there is none.
+    pub fn predicting(predicted: Predicted) -> Option<Self> {
+        let mut debugger = Self::new(predicted.opened()?)?;
+        debugger.predicted = Some(predicted);
+        Some(debugger)
+    }
+
+    /// A stop, with how sure it is if it was predicted.
+    fn stop(&self, id: EventId) -> String {
+        let text = view::stop(self.recording(), id);
+        match (&self.predicted, text.split_once('\n')) {
+            (Some(predicted), Some((first, rest))) => {
+                format!("{first}  predicted {}\n{rest}", predicted.confidence(id))
+            }
+            _ => text,
+        }
     }
 
     /// The recording.
@@ -97,7 +120,7 @@ impl Debugger {
 
     /// First lines: what was recorded, and whether it is whole.
     pub fn greeting(&self) -> String {
-        format!("{}{}", self.info(), view::stop(self.recording(), self.at))
+        format!("{}{}", self.info(), self.stop(self.at))
     }
 
     /// The step that an empty line repeats.
@@ -137,6 +160,7 @@ impl Debugger {
             Command::Clear(number) => self.clear(number),
             Command::Print(None) => self.print_all(),
             Command::Print(Some(expression)) => self.print(&expression),
+            Command::Set(name, value) => self.set(&name, value),
             Command::Where => Answer::say(view::stack(self.recording(), self.at, self.selected)),
             Command::List => Answer::say(view::source(self.recording(), self.looked_at())),
             Command::Up(count) => self.select(self.selected + count),
@@ -170,7 +194,28 @@ impl Debugger {
     fn go(&mut self, id: EventId) -> Answer {
         self.at = id;
         self.selected = 0;
-        Answer::say(view::stop(self.recording(), id))
+        Answer::say(self.stop(id))
+    }
+
+    /// Gives a variable another value here and predicts what follows.
+    fn set(&mut self, name: &str, value: Literal) -> Answer {
+        if self.selected > 0 {
+            return Answer::fail("a value is set in the running frame: `d` goes back to it");
+        }
+        let at = self.at;
+        let Some(predicted) = &mut self.predicted else {
+            return Answer::fail(
+                "a recording is what happened: only a prediction can be changed (`--predict`)",
+            );
+        };
+        if let Err(why) = predicted.set(at, name, value) {
+            return Answer::fail(why);
+        }
+        let Some(opened) = predicted.opened() else {
+            return Answer::fail("nothing can be predicted from here");
+        };
+        self.opened = opened;
+        self.go(at)
     }
 
     fn walk(
@@ -461,11 +506,14 @@ impl Debugger {
 
     fn info(&self) -> String {
         let (meta, run) = (&self.opened.meta, self.recording());
+        let origin = match &self.predicted {
+            Some(predicted) => format!("predicted by {}", predicted.model()),
+            None => format!("Python {}", meta.python),
+        };
         let mut text = format!(
-            "{} events, {} calls, Python {}\n",
+            "{} events, {} calls, {origin}\n",
             run.len(),
             run.frame_count(),
-            meta.python
         );
         for line in crate::trace::gaps(&self.opened.recording, self.opened.cut_off.as_deref()) {
             let _ = writeln!(text, "{line}");

@@ -8,6 +8,7 @@ mod help;
 mod movement;
 mod names;
 mod outer;
+mod predicted;
 mod repl;
 mod scan;
 mod view;
@@ -15,6 +16,7 @@ mod why;
 
 pub use breakpoint::is_named;
 pub use debugger::{Answer, Debugger};
+pub use predicted::Predicted;
 pub use repl::run;
 pub use view::{call_line, raised, stop as stop_lines};
 

@@ -19,6 +19,18 @@ pub trait Operations {
     fn perform(&self, operation: &Operation) -> Result<Answer, Unavailable>;
 }
 
+impl<O: Operations + ?Sized> Operations for &O {
+    fn perform(&self, operation: &Operation) -> Result<Answer, Unavailable> {
+        (**self).perform(operation)
+    }
+}
+
+impl<O: Operations + ?Sized> Operations for Box<O> {
+    fn perform(&self, operation: &Operation) -> Result<Answer, Unavailable> {
+        (**self).perform(operation)
+    }
+}
+
 /// What an operation is said to do.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {

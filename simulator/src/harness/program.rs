@@ -1,5 +1,6 @@
 //! A parsed module.
 
+use ruff_python_ast::visitor::{Visitor, walk_stmt};
 use ruff_python_ast::{Expr, ModModule, Stmt};
 use ruff_source_file::LineIndex;
 use ruff_text_size::{Ranged, TextSize};
@@ -24,6 +25,8 @@ pub struct Program {
     module: ModModule,
     lines: LineIndex,
     call: Expr,
+    /// For each line, from 1, the first line of the statement that it belongs to; 0 for none.
+    starts: Vec<u32>,
 }
 
 impl Program {
@@ -35,12 +38,15 @@ impl Program {
         let call_lines = LineIndex::from_source_text(call);
         let expression = ruff_python_parser::parse_expression(call)
             .map_err(|error| unparsable(&error, &call_lines, call))?;
-        Ok(Self {
+        let mut program = Self {
             source: source.to_owned(),
             module: parsed.into_syntax(),
             lines,
             call: *expression.into_syntax().body,
-        })
+            starts: vec![0; source.lines().count() + 2],
+        };
+        program.starts = Starts::of(&program);
+        Ok(program)
     }
 
     /// Statements of the module.
@@ -68,6 +74,20 @@ impl Program {
         self.line_at(node.start())
     }
 
+    /// The first line of the statement that a line belongs to, or of its header; the line itself where
+    /// there is none.
+    pub fn statement_line(&self, line: u32) -> u32 {
+        match self.starts.get(line as usize) {
+            Some(&start) if start > 0 => start,
+            _ => line,
+        }
+    }
+
+    /// Whether the statement that begins on a line goes on on the next one.
+    pub fn spans_lines(&self, line: u32) -> bool {
+        self.starts.get(line as usize + 1) == Some(&line)
+    }
+
     /// Text of a line, from 1, without its end.
     pub fn line_text(&self, line: u32) -> &str {
         self.source
@@ -87,5 +107,60 @@ fn unparsable(
         line: place.line.get(),
         column: place.column.get(),
         message: error.error.to_string(),
+    }
+}
+
+/// Finds the first line of each line's statement.
+struct Starts<'p> {
+    program: &'p Program,
+    starts: Vec<u32>,
+}
+
+impl Starts<'_> {
+    fn of(program: &Program) -> Vec<u32> {
+        let mut found = Starts {
+            program,
+            starts: program.starts.clone(),
+        };
+        found.visit_body(program.body());
+        found.starts
+    }
+
+    fn mark(&mut self, start: TextSize, end: TextSize) {
+        let (first, last) = (self.program.line_at(start), self.program.line_at(end));
+        for line in first..=last {
+            if let Some(held) = self.starts.get_mut(line as usize) {
+                *held = first;
+            }
+        }
+    }
+}
+
+impl<'p> Visitor<'p> for Starts<'_> {
+    fn visit_stmt(&mut self, statement: &'p Stmt) {
+        // A compound statement is its header; what is in it comes after and covers its own lines.
+        let end = match statement {
+            Stmt::FunctionDef(inner) => inner.body.first().map(Ranged::start),
+            Stmt::ClassDef(inner) => inner.body.first().map(Ranged::start),
+            Stmt::For(inner) => Some(inner.iter.end()),
+            Stmt::While(inner) => Some(inner.test.end()),
+            Stmt::If(inner) => {
+                for clause in &inner.elif_else_clauses {
+                    if let Some(test) = &clause.test {
+                        self.mark(test.start(), test.end());
+                    }
+                }
+                Some(inner.test.end())
+            }
+            Stmt::With(_) | Stmt::Try(_) | Stmt::Match(_) => Some(statement.start()),
+            _ => Some(statement.end()),
+        };
+        let header = match statement {
+            // The `def` line is the call's; a decorator's line is the statement's.
+            Stmt::FunctionDef(_) | Stmt::ClassDef(_) => statement.start(),
+            _ => end.unwrap_or(statement.start()),
+        };
+        self.mark(statement.start(), header);
+        walk_stmt(self, statement);
     }
 }

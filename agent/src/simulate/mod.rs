@@ -1,0 +1,9 @@
+//! Predicted runs: what a program would do, said by a model, with how sure it is.
+
+mod check;
+mod goal;
+mod show;
+
+pub use check::{Checked, Parted, check, compare};
+pub use goal::{Goal, reached};
+pub use show::{Shown, confidence, ending, json, json_ending, text};
