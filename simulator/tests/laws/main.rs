@@ -11,6 +11,7 @@ mod corners;
 mod forward;
 mod golden;
 mod grammar;
+mod harness;
 mod inverse;
 mod raw_stream;
 mod recorded;
