@@ -118,7 +118,7 @@ fn measure<N: Network>(network: N) {
     };
     let start = best(|| drop(model.generate(&first).unwrap()));
     let whole = best(|| drop(model.generate(&request(&prompt)).unwrap()));
-    report("decode, one", ANSWER - 1, whole - start);
+    report("decode, one", ANSWER - 1, whole.saturating_sub(start));
     let prompts: Vec<Vec<u32>> = (0..ROWS).map(|row| ids(20 + row, row)).collect();
     let requests: Vec<Request<'_>> = prompts.iter().map(|prompt| request(prompt)).collect();
     let whole = best(|| drop(model.generate_batch(&requests).unwrap()));
@@ -131,7 +131,11 @@ fn measure<N: Network>(network: N) {
         .map(|prompt| Request { prompt, ..first })
         .collect();
     let start = best(|| drop(model.generate_batch(&firsts).unwrap()));
-    report("decode, 64 together", ROWS * (ANSWER - 1), whole - start);
+    report(
+        "decode, 64 together",
+        ROWS * (ANSWER - 1),
+        whole.saturating_sub(start),
+    );
     let candidates: Vec<Vec<u32>> = (0..CANDIDATES).map(|row| ids(CANDIDATE, row)).collect();
     let together = best(|| drop(model.score(&prompt, &candidates).unwrap()));
     let alone = best(|| {
