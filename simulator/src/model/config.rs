@@ -112,6 +112,7 @@ impl Stretch {
 
 /// `config.json` as Hugging Face writes it, old and new.
 #[derive(Debug, Deserialize)]
+#[allow(clippy::struct_excessive_bools, reason = "the format is not ours")]
 struct Raw {
     vocab_size: usize,
     hidden_size: usize,

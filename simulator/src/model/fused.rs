@@ -124,7 +124,7 @@ struct Room {
     projected: Vec<f32>,
     mixed: Vec<f32>,
     gates: Vec<f32>,
-    gated: Vec<f32>,
+    fed: Vec<f32>,
     turns: Vec<(f32, f32)>,
     scores: Vec<Lane>,
 }
@@ -221,7 +221,9 @@ impl Fused {
             let scale = (heads.width as f32).sqrt().recip();
             for ((token, projected), out) in tokens.iter().zip(each).zip(outs) {
                 let query = &mut projected[..queries];
-                query.iter_mut().for_each(|number| *number *= scale);
+                for number in query.iter_mut() {
+                    *number *= scale;
+                }
                 let row = &rows[token.row];
                 let seen = seen(row, token.position, config.windows[index]);
                 attend(arch, index, heads, query, seen, &mut room.scores, out);
@@ -232,9 +234,9 @@ impl Fused {
             kernel::norm(arch, stream, &layer.feed_norm, epsilon, normed);
             let gates = sized(&mut room.gates, count * 2 * config.feed_forward);
             layer.feed.product(arch, normed, gates, false);
-            let gated = sized(&mut room.gated, count * config.feed_forward);
-            kernel::gate(arch, gates, config.feed_forward, gated);
-            layer.down.product(arch, gated, stream, true);
+            let fed = sized(&mut room.fed, count * config.feed_forward);
+            kernel::gate(arch, gates, config.feed_forward, fed);
+            layer.down.product(arch, fed, stream, true);
         }
         let normed = sized(&mut room.normed, tokens.len() * width);
         kernel::norm(arch, &room.stream, &self.norm, epsilon, normed);

@@ -97,14 +97,13 @@ impl Trie {
             let mut at = 0;
             for &token in sequence.as_ref() {
                 let known = nodes[at].children.iter().find(|child| child.0 == token);
-                at = match known {
-                    Some(&(_, next)) => next,
-                    None => {
-                        let next = nodes.len();
-                        nodes[at].children.push((token, next));
-                        nodes.push(Node::default());
-                        next
-                    }
+                at = if let Some(&(_, next)) = known {
+                    next
+                } else {
+                    let next = nodes.len();
+                    nodes[at].children.push((token, next));
+                    nodes.push(Node::default());
+                    next
                 };
             }
             nodes[at].complete = true;

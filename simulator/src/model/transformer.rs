@@ -56,13 +56,13 @@ pub struct Cache {
 }
 
 /// Tokens to read: (rows, columns), and where each row's own begin and end among the columns.
-struct Columns {
+struct Input {
     ids: Vec<u32>,
     columns: usize,
     spans: Vec<(usize, usize)>,
 }
 
-impl Columns {
+impl Input {
     /// Rows side by side, padded before them or after them.
     fn new(rows: &[&[u32]], before: bool) -> Self {
         let columns = rows.iter().map(|row| row.len()).max().unwrap_or(0);
@@ -164,7 +164,7 @@ impl Transformer {
     fn forward(
         &self,
         cache: &mut Cache,
-        input: &Columns,
+        input: &Input,
         wanted: &[u32],
     ) -> Result<Logits, ModelError> {
         let config = &self.config;
@@ -265,7 +265,7 @@ struct Places {
 impl Places {
     fn new(
         cache: &Cache,
-        input: &Columns,
+        input: &Input,
         config: &Config,
         frequencies: &[f32],
     ) -> Result<Self, ModelError> {
@@ -394,7 +394,7 @@ impl Network for Transformer {
     }
 
     fn read(&self, prompts: &[&[u32]]) -> Result<(Cache, Logits), ModelError> {
-        let input = Columns::new(prompts, true);
+        let input = Input::new(prompts, true);
         let mut cache = Cache {
             keys: Vec::new(),
             values: Vec::new(),
@@ -410,12 +410,12 @@ impl Network for Transformer {
     fn step(&self, cache: &mut Cache, tokens: &[u32]) -> Result<Logits, ModelError> {
         let rows: Vec<&[u32]> = tokens.chunks(1).collect();
         let wanted: Vec<u32> = (0..tokens.len() as u32).collect();
-        self.forward(cache, &Columns::new(&rows, true), &wanted)
+        self.forward(cache, &Input::new(&rows, true), &wanted)
     }
 
     fn extend(&self, cache: &mut Cache, suffixes: &[&[u32]]) -> Result<Logits, ModelError> {
         let mut copies = cache.rows(&vec![0; suffixes.len()])?;
-        let input = Columns::new(suffixes, false);
+        let input = Input::new(suffixes, false);
         let spans = input.spans.iter().enumerate();
         let wanted = spans.flat_map(|(row, &(start, end))| {
             (start..end).map(move |column| (row * input.columns + column) as u32)

@@ -161,16 +161,10 @@ impl Vocabulary for Bytewise {
         let mut tokens = Vec::with_capacity(text.len());
         let mut at = 0;
         while let Some(&byte) = text.as_bytes().get(at) {
-            match text.get(at..).and_then(|rest| self.special(rest)) {
-                Some((id, length)) => {
-                    tokens.push(id);
-                    at += length;
-                }
-                None => {
-                    tokens.push(self.bytes[usize::from(byte)]);
-                    at += 1;
-                }
-            }
+            let special = text.get(at..).and_then(|rest| self.special(rest));
+            let (token, length) = special.unwrap_or((self.bytes[usize::from(byte)], 1));
+            tokens.push(token);
+            at += length;
         }
         Ok(tokens)
     }

@@ -90,9 +90,9 @@ impl Weights {
             Rows::Scaled(bytes, scales) => {
                 let width = bytes.len() / scales.len().max(1);
                 let rows = bytes.chunks_exact(width.max(1)).zip(scales);
-                let scaled = rows
+                let numbers = rows
                     .flat_map(|(row, scale)| row.iter().map(move |&byte| f32::from(byte) * scale));
-                Ok(scaled.collect())
+                Ok(numbers.collect())
             }
         }
     }

@@ -1,4 +1,8 @@
 //! Keys and values of what was read, in blocks of [`LANES`] positions.
+#![allow(
+    clippy::inline_always,
+    reason = "what is not inlined is compiled for the oldest processor"
+)]
 
 use pulp::{Arch, Simd, WithSimd};
 
@@ -206,7 +210,7 @@ fn score<const FUSED: bool>(
         let [[sum]] = tile::<FUSED, 1, 1, f32>(query, [at(block)]);
         scores.push(sum);
     }
-    if seen.to % LANES > 0 && end > first {
+    if !seen.to.is_multiple_of(LANES) && end > first {
         let last = scores.len() - 1;
         scores[last][seen.to % LANES..].fill(f32::NEG_INFINITY);
     }
