@@ -5,6 +5,7 @@ pub mod cli;
 pub mod dataset;
 pub mod debug;
 pub mod fix;
+pub mod model;
 pub mod outcome;
 pub mod plan;
 pub mod report;

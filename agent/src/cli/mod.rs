@@ -5,6 +5,7 @@ mod debug;
 mod doctor;
 mod fix;
 mod localize;
+mod model;
 mod project;
 #[cfg(test)]
 mod reference;
