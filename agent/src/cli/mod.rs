@@ -3,6 +3,7 @@
 mod dataset;
 mod debug;
 mod doctor;
+mod eval;
 mod fix;
 mod localize;
 mod model;
@@ -37,6 +38,7 @@ enum Verb {
     Trace(trace::TraceArguments),
     Debug(debug::DebugArguments),
     Dataset(dataset::DatasetArguments),
+    Eval(eval::EvalArguments),
     Doctor(doctor::DoctorArguments),
     Bench(crate::bench::BenchArguments),
 }
@@ -112,6 +114,7 @@ fn run(verb: Verb, color: ColorChoice) -> anyhow::Result<u8> {
         Verb::Localize(verb) => localize::run(verb, color),
         Verb::Debug(verb) => debug::run(verb, color),
         Verb::Dataset(verb) => dataset::run(verb, color),
+        Verb::Eval(verb) => eval::run(verb),
         Verb::Doctor(verb) => doctor::run(verb),
         Verb::Bench(verb) => crate::bench::run(verb),
     };
