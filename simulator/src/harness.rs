@@ -11,6 +11,7 @@
 //!
 //! [`Operation`]: crate::grammar::step::Operation
 
+pub mod backwards;
 mod call;
 mod class;
 mod comprehension;

@@ -7,6 +7,7 @@ mod chance;
 pub mod context;
 pub mod debugger;
 pub mod entries;
+pub mod eval;
 pub mod expression;
 pub mod forest;
 pub mod grammar;

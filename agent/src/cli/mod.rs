@@ -3,8 +3,10 @@
 mod dataset;
 mod debug;
 mod doctor;
+mod eval;
 mod fix;
 mod localize;
+mod model;
 mod project;
 #[cfg(test)]
 mod reference;
@@ -38,6 +40,7 @@ enum Verb {
     Debug(debug::DebugArguments),
     Simulate(Box<simulate::SimulateArguments>),
     Dataset(dataset::DatasetArguments),
+    Eval(eval::EvalArguments),
     Doctor(doctor::DoctorArguments),
     Bench(crate::bench::BenchArguments),
 }
@@ -114,6 +117,7 @@ fn run(verb: Verb, color: ColorChoice) -> anyhow::Result<u8> {
         Verb::Debug(verb) => debug::run(verb, color),
         Verb::Simulate(verb) => simulate::run(&verb),
         Verb::Dataset(verb) => dataset::run(verb, color),
+        Verb::Eval(verb) => eval::run(verb),
         Verb::Doctor(verb) => doctor::run(verb),
         Verb::Bench(verb) => crate::bench::run(verb),
     };

@@ -14,6 +14,8 @@ use sha2::{Digest, Sha256};
 use super::programs::{Program, Runner};
 use super::operations;
 use super::trajectories::{Drawing, Grammar, of_programs};
+use crate::fix::stop::Stop;
+use crate::outcome::Outcome;
 
 /// Events after which a call never ends.
 const MAX_EVENTS: u64 = 5000;
@@ -128,20 +130,23 @@ fn collect(
     Ok(())
 }
 
-pub(super) fn run(unit: &Unit, runner: &Runner, drawing: &Drawing) -> Result<Harvest, Skip> {
-    let work: Work = serde_json::from_value(unit.work.clone()).map_err(super::build::crashed)?;
-    let (script, seed) = match work.finder {
-        Finder::Fuzzed => (
-            "ndbg_fuzz.py",
-            vec!["--seed".to_owned(), work.seed.to_string()],
-        ),
+/// Asks a finder for the calls in one file. `key` begins the names of what it finds.
+fn calls_in(
+    path: &Utf8Path,
+    finder: Finder,
+    seed: u64,
+    key: &str,
+    runner: &Runner,
+) -> Result<Vec<Found>, Skip> {
+    let (script, seed) = match finder {
+        Finder::Fuzzed => ("ndbg_fuzz.py", vec!["--seed".to_owned(), seed.to_string()]),
         Finder::Doctests => ("ndbg_doctests.py", Vec::new()),
     };
     let mut spec = Spec::new(&runner.python, &runner.scratch)
         .arg("-s")
         .arg(runner.plugin.join(script))
         .args(seed)
-        .args(["--id", &format!("{}::", unit.key), work.path.as_str()])
+        .args(["--id", &format!("{key}::"), path.as_str()])
         .env("PYTHONHASHSEED", "0")
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("PYTHONIOENCODING", "utf-8")
@@ -162,12 +167,57 @@ pub(super) fn run(unit: &Unit, runner: &Runner, drawing: &Drawing) -> Result<Har
         return Err(Skip::Unsuitable { reason });
     }
     // Names say where a function is from, not where the file lies on this machine.
-    let place = format!("{}::", work.path);
+    let place = format!("{path}::");
     for function in &mut found {
         function.id = function.id.replacen(&place, "", 1);
     }
     // Several examples may call one function: they are calls of one program.
     found.sort_by(|a, b| a.source.cmp(&b.source));
+    Ok(found)
+}
+
+impl Found {
+    /// A program for each call: `main` makes it.
+    fn programs(&self) -> impl Iterator<Item = Program> + '_ {
+        self.calls.iter().enumerate().map(|(at, call)| Program {
+            id: format!("{}~{at}", self.id),
+            source: format!(
+                "{}\n\n\ndef main():\n    return {call}\n",
+                self.source.trim_end()
+            ),
+            entry: "main".into(),
+            max_events: MAX_EVENTS,
+        })
+    }
+}
+
+/// Calls of the plain functions in files, with inputs that were tried.
+///
+/// # Errors
+/// A file that cannot be read, or an interruption; a file without such functions is no error.
+pub fn functions_in(path: &Utf8Path, seed: u64, runner: &Runner) -> Result<Vec<Program>, Stop> {
+    let mut files = BTreeMap::new();
+    collect(path, path, &mut files)
+        .map_err(|error| Stop::new(Outcome::Usage, format!("{path}: {error}")))?;
+    let mut programs = Vec::new();
+    for (name, file) in files {
+        if runner.cancel.is_set() {
+            return Err(Stop::interrupted());
+        }
+        match calls_in(&file, Finder::Fuzzed, seed, &name, runner) {
+            Ok(found) => programs.extend(found.iter().flat_map(Found::programs)),
+            Err(Skip::Crashed { reason }) => {
+                return Err(Stop::new(Outcome::Environment, reason));
+            }
+            Err(_) => {}
+        }
+    }
+    Ok(programs)
+}
+
+pub(super) fn run(unit: &Unit, runner: &Runner, drawing: &Drawing) -> Result<Harvest, Skip> {
+    let work: Work = serde_json::from_value(unit.work.clone()).map_err(super::build::crashed)?;
+    let found = calls_in(&work.path, work.finder, work.seed, &unit.key, runner)?;
     let mut programs = Vec::new();
     let mut last_source = None;
     let mut first_of: BTreeMap<String, String> = BTreeMap::new();
@@ -176,21 +226,11 @@ pub(super) fn run(unit: &Unit, runner: &Runner, drawing: &Drawing) -> Result<Har
         if let Some(reason) = &function.skipped {
             harvest.left_out.insert(function.id.clone(), reason.clone());
         }
-        for (at, call) in function.calls.iter().enumerate() {
-            let id = format!("{}~{at}", function.id);
-            let source = format!(
-                "{}\n\n\ndef main():\n    return {call}\n",
-                function.source.trim_end()
-            );
+        for program in function.programs() {
             if last_source.replace(&function.source) != Some(&function.source) {
-                first_of.insert(id.clone(), source.clone());
+                first_of.insert(program.id.clone(), program.source.clone());
             }
-            programs.push(Program {
-                id,
-                source,
-                entry: "main".into(),
-                max_events: MAX_EVENTS,
-            });
+            programs.push(program);
         }
     }
     if programs.is_empty() {

@@ -9,6 +9,6 @@ mod repository;
 mod trajectories;
 
 pub use build::{Built, Progress, Settings, Source, build, merge_parts};
-pub use functions::Files;
-pub use programs::{Program, Runner};
+pub use functions::{Files, functions_in};
+pub use programs::{Program, Recorded, RunError, Runner};
 pub use trajectories::{Directions, Grammar};

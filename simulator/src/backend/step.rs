@@ -121,7 +121,7 @@ impl<M: LanguageModel> StepModel<M> {
     ) -> Request<'a> {
         Request {
             prompt,
-            sampling: self.sampling,
+            sampling: drawn_for(self.sampling, prompt),
             stop,
             max_tokens: MAX_ANSWER.min(self.model.context() - prompt.len().min(self.model.context())),
             mask: Some(mask),
@@ -144,6 +144,24 @@ impl<M: LanguageModel> Operations for StepModel<M> {
             known.insert(operation.clone(), answer.clone());
         }
         answer
+    }
+}
+
+/// Sampling with a seed of its own for each question: else one unlucky draw would spoil all answers of
+/// a seed at once.
+fn drawn_for(sampling: Sampling, prompt: &[u32]) -> Sampling {
+    let Sampling::Random { temperature, top_p, seed, samples } = sampling else {
+        return sampling;
+    };
+    // FNV-1a over tokens.
+    let mixed = prompt.iter().fold(0xcbf2_9ce4_8422_2325_u64 ^ seed, |hash, &token| {
+        (hash ^ u64::from(token)).wrapping_mul(0x0100_0000_01b3)
+    });
+    Sampling::Random {
+        temperature,
+        top_p,
+        seed: mixed,
+        samples,
     }
 }
 

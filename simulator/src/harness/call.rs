@@ -201,6 +201,7 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
             activation,
             function: owner.unwrap_or_default() + &name,
             line,
+            last: None,
             shown,
             handling: Vec::new(),
             noted: None,
@@ -590,7 +591,16 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
         let mut operands = vec![receiver];
         operands.extend(arguments);
         operands.extend(keywords.into_iter().map(|(_, value)| value));
-        self.ask(&text, &operands, whole)
+        let given = self.ask(&text, &operands, whole)?;
+        if matches!(name, "get" | "setdefault")
+            && let (Object::Dict(pairs), Some(&key)) = (self.heap.get(receiver), operands.get(1))
+            && let Some(at) = self.find(pairs, key)
+            && self.heap.literal_of(pairs[at].1) == self.heap.literal_of(given)
+        {
+            // Of several equal values it is the one under the key.
+            return Ok(pairs[at].1);
+        }
+        Ok(given)
     }
 
     /// `append` and its like with objects that have no text to ask with.

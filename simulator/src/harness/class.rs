@@ -38,6 +38,7 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
             activation: 0,
             function: class.name.to_string(),
             line: 0,
+            last: None,
             shown: false,
             handling: Vec::new(),
             noted: None,

@@ -76,6 +76,9 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
             self.frame().handling.push(exception);
             let result = self.block(&handler.body);
             self.frame().handling.pop();
+            if let Err(Interrupt::Raise(another)) = &result {
+                self.note(*another)?;
+            }
             if let Some(name) = name {
                 let own = self.scope();
                 let scope = self.declared_scope(own, name);

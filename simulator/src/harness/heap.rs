@@ -195,7 +195,8 @@ impl<'p> Heap<'p> {
                 known.push((literal, part));
             }
         }
-        for &operand in operands {
+        // Nothing becomes a part of itself because it looks like one.
+        for &operand in operands.iter().filter(|&&operand| operand != at) {
             if self.is_mutable(operand)
                 && let Some(literal) = self.literal_of(operand)
             {

@@ -157,6 +157,8 @@ pub(super) struct Frame {
     pub activation: usize,
     pub function: String,
     pub line: u32,
+    /// Kind and line of its last state.
+    pub last: Option<(EventKind, u32)>,
     /// Whether its states are shown: those of the module and of class bodies are not.
     pub shown: bool,
     /// The exception that a handler is dealing with.
@@ -245,6 +247,7 @@ impl<'p, 'o, O: Operations> Machine<'p, 'o, O> {
             activation: 0,
             function: "<module>".into(),
             line: 0,
+            last: None,
             shown: false,
             handling: Vec::new(),
             noted: None,
@@ -313,7 +316,9 @@ impl<'p, 'o, O: Operations> Machine<'p, 'o, O> {
 
     /// Notes a state of the running function.
     pub(super) fn event(&mut self, kind: EventKind, line: u32, value: Option<Ref>) -> Outcome<()> {
-        self.frame().line = line;
+        let frame = self.frame();
+        frame.line = line;
+        frame.last = Some((kind, line));
         self.set_by_hand();
         let Some(frame) = self.frames.last().filter(|frame| frame.shown) else {
             return Ok(());
@@ -520,6 +525,15 @@ impl<'p, 'o, O: Operations> Machine<'p, 'o, O> {
                 Ok(format!("iter({})", self.list_text(&items[*from..])?))
             }
             Object::View(kind, items) => Ok(format!("{kind}({})", self.list_text(items)?)),
+            // The classes of `isinstance(x, (int, float))`.
+            Object::Tuple(items)
+                if !items.is_empty()
+                    && items.iter().all(|&item| matches!(self.heap.get(item), Object::Builtin(_))) =>
+            {
+                let names: Vec<String> = items.iter().map(|&item| self.operand(item)).collect::<Result<_, _>>()?;
+                let comma = if names.len() == 1 { "," } else { "" };
+                Ok(format!("({}{comma})", names.join(", ")))
+            }
             _ => self
                 .heap
                 .literal_of(at)

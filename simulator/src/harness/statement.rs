@@ -26,7 +26,10 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
         }
         if !is_silent(statement) {
             let line = first_line(self.program, statement);
-            self.event(EventKind::Line, line, None)?;
+            // What stands behind its header, or behind a semicolon, makes no state of its own.
+            if self.frame().last != Some((EventKind::Line, line)) {
+                self.event(EventKind::Line, line, None)?;
+            }
         }
         match statement {
             Stmt::Expr(inner) => {
@@ -135,11 +138,9 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
 
     fn repeated(&mut self, repeated: &'p StmtWhile) -> Outcome<Leave> {
         let line = self.program.line_of(repeated);
-        let always = is_constant(&repeated.test);
         let mut first = true;
         loop {
-            // Python does not come back to a condition that is a constant.
-            if !first && !always {
+            if !first {
                 self.event(EventKind::Line, line, None)?;
             }
             first = false;

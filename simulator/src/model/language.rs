@@ -147,6 +147,36 @@ impl Generated {
     }
 }
 
+impl<M: LanguageModel + ?Sized> LanguageModel for &M {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn dialect(&self) -> Dialect {
+        (**self).dialect()
+    }
+
+    fn context(&self) -> usize {
+        (**self).context()
+    }
+
+    fn vocabulary(&self) -> &dyn Vocabulary {
+        (**self).vocabulary()
+    }
+
+    fn generate(&self, request: &Request<'_>) -> Result<Vec<Generated>, ModelError> {
+        (**self).generate(request)
+    }
+
+    fn generate_batch(&self, requests: &[Request<'_>]) -> Result<Vec<Generated>, ModelError> {
+        (**self).generate_batch(requests)
+    }
+
+    fn score(&self, prefix: &[u32], continuations: &[Vec<u32>]) -> Result<Vec<f64>, ModelError> {
+        (**self).score(prefix, continuations)
+    }
+}
+
 impl<M: LanguageModel + ?Sized> LanguageModel for Box<M> {
     fn name(&self) -> &str {
         (**self).name()

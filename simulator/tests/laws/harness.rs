@@ -112,6 +112,38 @@ def f(n):
 }
 
 #[test]
+fn lines_are_those_that_python_names() {
+    for (source, expected) in [
+        ("def f():\n    n = 0\n    while True:\n        n += 1\n        if n > 1:\n            break\n    return n\n", vec![2, 3, 4, 5, 3, 4, 5, 6, 7]),
+        ("def f():\n    if 1 > 0: return 1\n    return 2\n", vec![2]),
+        ("def f():\n    a = 1; b = 2\n    for x in [1, 2]: y = x\n    return b\n", vec![2, 3, 3, 3, 4]),
+        ("def f(): return 1\n", vec![1]),
+    ] {
+        assert_eq!(lines(&ran(source, "f()")), expected, "{source}");
+    }
+    let source = "\
+def f():
+    try:
+        raise ValueError('a')
+    except ValueError as error:
+        raise TypeError('b')
+    finally:
+        x = 1
+";
+    let run = ran(source, "f()");
+    let states: Vec<(EventKind, u32, usize)> =
+        run.events.iter().map(|event| (event.kind, event.line, event.locals.len())).collect();
+    use EventKind::{Call, Exception, Line, Return};
+    assert_eq!(
+        states,
+        [
+            (Call, 1, 0), (Line, 2, 0), (Line, 3, 0), (Exception, 3, 0), (Line, 4, 0), (Line, 5, 1),
+            (Exception, 5, 1), (Line, 7, 0), (Return, 7, 1),
+        ]
+    );
+}
+
+#[test]
 fn two_names_of_one_list_are_one_list() {
     let source = "\
 def f(a):
@@ -122,6 +154,8 @@ def f(a):
     return a, b is a, c[1] is c[0]
 ";
     assert_eq!(returns(source, "f([1])"), "([1, 2, 3], True, True)");
+    let source = "def f():\n    q = []\n    q.append([])\n    q[0].append(1)\n    return q\n";
+    assert_eq!(returns(source, "f()"), "[[1]]");
 }
 
 #[test]

@@ -1,0 +1,52 @@
+//! Arguments that say which model predicts.
+
+use camino::Utf8PathBuf;
+use clap::{Args, ValueEnum};
+use ndbg_simulator::model::Dialect;
+use ndbg_tools::Cancel;
+
+use crate::fix::stop::Stop;
+use crate::model::{self, Model, Named};
+
+/// The model, and the interpreter that knows better.
+#[derive(Debug, Args)]
+pub struct ModelArguments {
+    /// `embedded`, folder of a checkpoint, FILE.gguf, or `oracle` (a real interpreter)
+    #[arg(long, value_name = "MODEL", default_value = "embedded", help_heading = "Model")]
+    pub model: Named,
+    /// Grammar that the model speaks, if its files do not say
+    #[arg(long, value_enum, value_name = "DIALECT", help_heading = "Model")]
+    pub dialect: Option<SpokenDialect>,
+}
+
+/// [`Dialect`] on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SpokenDialect {
+    /// Whole trajectories, forwards and backwards
+    Nd,
+    /// The released CWM weights
+    Cwm,
+    /// One operation and its effect
+    Step,
+}
+
+impl From<SpokenDialect> for Dialect {
+    fn from(spoken: SpokenDialect) -> Self {
+        match spoken {
+            SpokenDialect::Nd => Self::Nd,
+            SpokenDialect::Cwm => Self::Cwm,
+            SpokenDialect::Step => Self::Step,
+        }
+    }
+}
+
+impl ModelArguments {
+    /// Opens the model; `python` is the oracle's interpreter.
+    ///
+    /// # Errors
+    /// As for [`model::open`].
+    pub fn open(&self, python: Option<&Utf8PathBuf>, cancel: &Cancel) -> Result<Model, Stop> {
+        let dialect = self.dialect.map(Dialect::from);
+        model::open(&self.model, dialect, python.map(|path| path.as_path()), cancel)
+    }
+}

@@ -1,0 +1,40 @@
+//! Evaluations of models: what they say beside what is true.
+
+mod cruxeval;
+mod foreseen;
+mod horizon;
+mod inputs;
+mod items;
+mod page;
+mod predictor;
+mod programs;
+mod recorded;
+mod replay;
+mod steps;
+mod table;
+mod truth;
+
+pub use cruxeval::{CruxSettings, cruxeval};
+pub use horizon::{HorizonSettings, horizon};
+pub use page::{Page, Section};
+pub use predictor::Predictor;
+pub use programs::Data;
+pub use steps::{StepsSettings, steps};
+pub use table::Table;
+
+use crate::fix::stop::Stop;
+
+/// Tells how far a long part of the work is: what, how many are done, of how many.
+pub type Progress<'a> = dyn FnMut(&str, usize, usize) + 'a;
+
+/// What an evaluation gives.
+#[derive(Debug)]
+pub struct Evaluation {
+    /// For people.
+    pub page: Page,
+    /// For programs.
+    pub json: serde_json::Value,
+}
+
+/// What an evaluation ends with.
+pub type Evaluated = Result<Evaluation, Stop>;
