@@ -38,6 +38,7 @@ def arguments():
         ("context", 512),
     ]:
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--kinds", nargs="+", default=["f32", "f16", "i8"])
     return parser.parse_args()
 
 
@@ -202,7 +203,7 @@ def main():
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     tensors = weights(sizes)
     print(f"{sum(tensor.size for tensor in tensors.values()) / 1e6:.2f} million parameters")
-    for kind in ["f32", "f16", "i8"]:
+    for kind in sizes.kinds:
         with tempfile.TemporaryDirectory() as folder:
             folder = Path(folder)
             write_safetensors(folder, sizes, tensors, kind)
@@ -219,7 +220,7 @@ def main():
             for name, rate in ours.items():
                 other = theirs.get(name)
                 compared = f"llama.cpp {other:>8.0f}   {rate / other:.2f} times" if other else ""
-                print(f"{kind:<4} {name:<22} {rate:>8} tokens/s   {compared}")
+                print(f"{kind:<4} {name:<22} {rate:>8} tokens/s   {compared}", flush=True)
 
 
 if __name__ == "__main__":

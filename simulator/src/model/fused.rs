@@ -20,6 +20,10 @@ use super::error::ModelError;
 use super::network::{Logits, Network};
 use super::weights::{Rows, Weights};
 
+/// Tokens that go through the layers together: what is between two products stays in the cache of
+/// the processor.
+const TOGETHER: usize = 96;
+
 /// The network.
 #[derive(Debug)]
 pub struct Fused {
@@ -85,13 +89,6 @@ impl Matrix {
         match self {
             Self::Floats(matrix) => matrix.product(arch, x, out, add),
             Self::Bytes(matrix) => matrix.product(arch, x, out, add),
-        }
-    }
-
-    fn outputs(&self) -> usize {
-        match self {
-            Self::Floats(matrix) => matrix.outputs(),
-            Self::Bytes(matrix) => matrix.outputs(),
         }
     }
 }
@@ -177,7 +174,18 @@ impl Fused {
     }
 
     /// Reads tokens, in order within each row; the logits of those that are wanted.
-    fn forward(&self, cache: &mut Cache, mut tokens: Vec<Token>) -> Logits {
+    fn forward(&self, cache: &mut Cache, tokens: &[Token]) -> Logits {
+        let mut logits = Logits {
+            values: Vec::new(),
+            vocabulary: self.config.vocabulary,
+        };
+        for tokens in tokens.chunks(TOGETHER) {
+            self.pass(cache, tokens.to_vec(), &mut logits.values);
+        }
+        logits
+    }
+
+    fn pass(&self, cache: &mut Cache, mut tokens: Vec<Token>, logits: &mut Vec<f32>) {
         let Cache { rows, room } = cache;
         let (arch, heads, config) = (self.arch, self.heads, &self.config);
         let (width, queries) = (config.width, config.query_width());
@@ -240,12 +248,9 @@ impl Fused {
         }
         let normed = sized(&mut room.normed, tokens.len() * width);
         kernel::norm(arch, &room.stream, &self.norm, epsilon, normed);
-        let mut values = vec![0.0; tokens.len() * self.head.outputs()];
-        self.head.product(arch, normed, &mut values, false);
-        Logits {
-            values,
-            vocabulary: self.head.outputs(),
-        }
+        let start = logits.len();
+        logits.resize(start + tokens.len() * config.vocabulary, 0.0);
+        self.head.product(arch, normed, &mut logits[start..], false);
     }
 
     fn embed(&self, tokens: &[Token], out: &mut [f32]) {
@@ -383,7 +388,7 @@ impl Network for Fused {
             room: Room::default(),
         };
         let tokens = laid_out(&cache, prompts, false);
-        let logits = self.forward(&mut cache, tokens);
+        let logits = self.forward(&mut cache, &tokens);
         for (row, prompt) in cache.rows.iter_mut().zip(prompts) {
             row.own.length = prompt.len();
         }
@@ -398,8 +403,8 @@ impl Network for Fused {
             position: at.length(),
             wanted: true,
         };
-        let tokens = tokens.map(token).collect();
-        let logits = self.forward(cache, tokens);
+        let tokens: Vec<Token> = tokens.map(token).collect();
+        let logits = self.forward(cache, &tokens);
         cache.rows.iter_mut().for_each(|row| row.own.length += 1);
         Ok(logits)
     }
@@ -407,7 +412,7 @@ impl Network for Fused {
     fn extend(&self, cache: &mut Cache, suffixes: &[&[u32]]) -> Result<Logits, ModelError> {
         self.fork(cache, suffixes.len())?;
         let tokens = laid_out(cache, suffixes, true);
-        let logits = self.forward(cache, tokens);
+        let logits = self.forward(cache, &tokens);
         if let Some(row) = cache.rows.first_mut() {
             row.own = Store::new(self.layers.len());
         }

@@ -13,6 +13,8 @@ use crate::chance::generator;
 
 /// Rows that are computed together at most.
 const ROWS: usize = 256;
+/// Continuations that are scored together at most: more would only take more memory.
+const CONTINUATIONS: usize = 32;
 /// Logits that are held at a time at most, unless one row has more.
 const HELD: usize = 1 << 24;
 
@@ -262,7 +264,7 @@ impl<N: Network> LanguageModel for Local<N> {
         }
         let long = |&row: &usize| continuations[row].len() > 1;
         let rows: Vec<usize> = (0..continuations.len()).filter(long).collect();
-        let together = (HELD / (first.vocabulary * longest.max(1))).clamp(1, ROWS);
+        let together = (HELD / (first.vocabulary * longest.max(1))).clamp(1, CONTINUATIONS);
         for rows in rows.chunks(together) {
             // What follows the last token is not asked.
             let read = |&row: &usize| &continuations[row][..continuations[row].len() - 1];

@@ -150,6 +150,26 @@ fn both_networks_keep_to_a_sliding_window() {
 }
 
 #[test]
+fn a_prompt_that_is_read_in_pieces_says_the_same() {
+    let config = Config {
+        context: 512,
+        ..LLAMA.config()
+    };
+    let ids: Vec<u32> = (0..300).map(|place| place * 37 % 265).collect();
+    let fused = Fused::new(config.clone(), &LLAMA.weights()).unwrap();
+    let candle = Transformer::new(config, &LLAMA.weights()).unwrap();
+    let (mut cache, found) = fused.read(&[&ids[..250]]).unwrap();
+    let (_, wanted) = candle.read(&[&ids[..250]]).unwrap();
+    close("pieces", found.place(0), wanted.place(0));
+    let found = fused
+        .extend(&mut cache, &[&ids[250..], &ids[250..]])
+        .unwrap();
+    let (_, wanted) = candle.read(&[&ids]).unwrap();
+    close("pieces", found.place(49), wanted.place(0));
+    close("pieces", found.place(99), wanted.place(0));
+}
+
+#[test]
 fn a_batch_says_exactly_what_its_rows_say_alone() {
     let fused = Fused::new(LLAMA.config(), &LLAMA.weights()).unwrap();
     let expected = LLAMA.expected();

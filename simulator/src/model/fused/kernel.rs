@@ -72,11 +72,6 @@ impl<T: Stored> Packed<T> {
         }
     }
 
-    /// Number of outputs.
-    pub fn outputs(&self) -> usize {
-        self.outputs
-    }
-
     fn panel(&self, index: usize) -> &[[T; LANES]] {
         &self.panels[index * self.inputs..][..self.inputs]
     }
