@@ -1,0 +1,94 @@
+"""The tokenizer of a data set: its own `tokenizer.json`, or one made from `special_tokens.json`."""
+
+import json
+import os
+
+from stop import Stop
+
+BYTES = 256
+
+
+def byte_characters():
+    """The character that stands for each byte in a byte-level vocabulary (as in GPT-2)."""
+    plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = (byte for byte in range(BYTES) if byte not in set(plain))
+    table = {byte: chr(byte) for byte in plain}
+    table.update({byte: chr(BYTES + place) for place, byte in enumerate(others)})
+    return [table[byte] for byte in range(BYTES)]
+
+
+def byte_tokenizer(specials):
+    """A tokenizer without merges, byte b with the id b; `specials` maps texts to ids."""
+    added = [
+        {
+            "id": number,
+            "content": text,
+            "single_word": False,
+            "lstrip": False,
+            "rstrip": False,
+            "normalized": False,
+            "special": True,
+        }
+        for text, number in sorted(specials.items(), key=lambda item: item[1])
+    ]
+    level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False}
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": added,
+        "normalizer": None,
+        "pre_tokenizer": {**level, "use_regex": False},
+        "post_processor": None,
+        "decoder": {**level, "use_regex": False},
+        "model": {
+            "type": "BPE",
+            "dropout": None,
+            "unk_token": None,
+            "continuing_subword_prefix": None,
+            "end_of_word_suffix": None,
+            "fuse_unk": False,
+            "byte_fallback": False,
+            "ignore_merges": False,
+            "vocab": {character: byte for byte, character in enumerate(byte_characters())},
+            "merges": [],
+        },
+    }
+
+
+def read_tokenizer(folder):
+    """The tokenizer of the data set in `folder` as the contents of a `tokenizer.json`."""
+    try:
+        with open(os.path.join(folder, "tokenizer.json"), encoding="utf-8") as file:
+            return json.load(file)
+    except FileNotFoundError:
+        pass
+    try:
+        with open(os.path.join(folder, "special_tokens.json"), encoding="utf-8") as file:
+            return byte_tokenizer(json.load(file))
+    except FileNotFoundError:
+        raise Stop(
+            f"neither `tokenizer.json` nor `special_tokens.json` in `{folder}`",
+            "`--data` is the folder that `ndbg-agent dataset merge` wrote",
+        ) from None
+
+
+def texts_by_id(tokenizer):
+    """The text of each token id as bytes."""
+    value = {character: byte for byte, character in enumerate(byte_characters())}
+    texts = {
+        number: bytes(value[character] for character in text)
+        for text, number in tokenizer["model"]["vocab"].items()
+    }
+    texts.update({token["id"]: token["content"].encode() for token in tokenizer["added_tokens"]})
+    return texts
+
+
+def vocabulary_size(tokenizer):
+    return max(texts_by_id(tokenizer)) + 1
+
+
+def dialect_of(tokenizer):
+    """The grammar that a tokenizer's added tokens belong to."""
+    texts = {token["content"] for token in tokenizer["added_tokens"]}
+    return "step" if "<|step|>" in texts else "nd"
