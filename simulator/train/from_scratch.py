@@ -1,5 +1,6 @@
 """Trains a Llama from scratch on token shards: the loop, its log, its checkpoints and its end."""
 
+import contextlib
 import json
 import os
 import signal
@@ -7,10 +8,11 @@ import sys
 import time
 
 import torch
-import torch.nn.functional as F
 
 import calibrate
 import checkpoint
+import fused
+import operations
 from batches import collate, plan_epoch
 from evaluate import choose, evaluate, step_kinds
 from export import end_ids, export
@@ -75,7 +77,7 @@ def train(options):
     held_out = read_samples(options.data, "validation", options.max_length)
     shape = shape_of(options, vocabulary_size(tokenizer))
     check_vocabulary(shape, samples, held_out)
-    model = Llama(shape, COMPUTE[options.compute])
+    model = Llama(shape, COMPUTE[options.compute], steps_of(options, shape))
     optimiser = Optimiser(
         model, options.optimizer, options.matrix_rate, options.rate, options.weight_decay
     )
@@ -124,9 +126,8 @@ def train(options):
 
     def validate():
         swap(model, average, options.ema)
-        model.compute = torch.float32
-        report = evaluate(model, held_out, chosen, kinds, options.batch_tokens)
-        model.compute = COMPUTE[options.compute]
+        with exactly(model):
+            report = evaluate(model, held_out, chosen, kinds, options.batch_tokens)
         swap(model, average, options.ema)
         return report
 
@@ -141,11 +142,11 @@ def train(options):
     report = validate()
     show_kinds(report)
     swap(model, average, options.ema)
-    model.compute = torch.float32
     end = end_ids(tokenizer)["end"]
     fitted = None
     if dialect == "step":
-        kept = calibrate.answers(model, held_out, chosen, options.batch_tokens, end)
+        with exactly(model):
+            kept = calibrate.answers(model, held_out, chosen, options.batch_tokens, end)
         fitted = calibrate.fit(kept)
         shares = ", ".join(
             f"{share:.1%} at {precision:.0%} precision"
@@ -173,7 +174,6 @@ def train(options):
 
 def loop(options, budget, run, samples, model, optimiser, average, stopped, snapshot, validate):
     """Trains until the budget is spent (True) or a signal comes (False)."""
-    forward = torch.compile(model, dynamic=True) if options.compile else model
     latest = os.path.join(options.out, checkpoint.LATEST)
     weights = list(model.parameters())
     last_saved = last_shown = last_validated = clock = time.monotonic()
@@ -203,12 +203,9 @@ def loop(options, budget, run, samples, model, optimiser, average, stopped, snap
         places = sum(int((batch.targets >= 0).sum()) for batch in group)
         total = 0.0
         for batch in group:
-            logits = forward(batch.ids, batch.at)
-            loss = F.cross_entropy(
-                logits.flatten(0, 1), batch.targets.flatten(), reduction="sum", ignore_index=-100
-            )
-            (loss / places).backward()
-            total += float(loss.detach())
+            loss = model(batch.ids, batch.at, batch.targets, 1 / places)
+            loss.backward()
+            total += float(loss.detach()) * places
         torch.nn.utils.clip_grad_norm_(weights, options.clip, foreach=True)
         factor = rate_factor(progress, run.steps, options.warmup, options.decay)
         optimiser.step(factor)
@@ -252,6 +249,31 @@ def loop(options, budget, run, samples, model, optimiser, average, stopped, snap
         if now - last_saved >= options.checkpoint_minutes * 60:
             checkpoint.save(latest, snapshot())
             last_saved = time.monotonic()
+
+
+def steps_of(options, shape):
+    """The module with the steps between matrix products."""
+    if options.fused is False:
+        return operations
+    problem = (
+        fused.prepare(COMPUTE[options.compute]) or fused.prepare(torch.float32)
+        if fused.fits(shape)
+        else f"widths are no multiples of {fused.LANES}, heads' of {fused.HEAD_LANES}"
+    )
+    if problem is None:
+        return fused
+    if options.fused:
+        raise Stop(f"`--fused` is not possible: {problem}", "leave it out: PyTorch does it slower")
+    say(f"slower without fused steps: {problem}")
+    return operations
+
+
+@contextlib.contextmanager
+def exactly(model):
+    """Computes in f32, as whoever uses the model will."""
+    compute, model.compute = model.compute, torch.float32
+    yield
+    model.compute = compute
 
 
 def swap(model, average, ema):

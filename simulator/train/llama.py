@@ -12,6 +12,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+import operations
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -87,12 +89,16 @@ class Body(nn.Module):
 
 
 class Llama(nn.Module):
-    """`forward` gives logits (rows, width of `at`, vocabulary) for the places `at`."""
+    """`compute` is the kind of number of matrix products; weights and the residual stream are f32.
 
-    def __init__(self, shape, compute=torch.float32):
+    `steps` is the module with what happens between the products.
+    """
+
+    def __init__(self, shape, compute=torch.float32, steps=operations):
         super().__init__()
         self.shape = shape
         self.compute = compute
+        self.steps = steps
         self.model = Body(shape)
         cosine, sine = rotation(shape)
         self.register_buffer("cosine", cosine, persistent=False)
@@ -109,98 +115,61 @@ class Llama(nn.Module):
                 nn.init.normal_(parameter, std=deep if small else deviation)
         nn.init.normal_(self.model.embed_tokens.weight, std=0.02)
 
-    def forward(self, ids, at):
-        shape = self.shape
-        rows, length = ids.shape
-        embedding = self.model.embed_tokens.weight
-        stream = F.embedding(ids, embedding)
-        cosine, sine = self.cosine[:length], self.sine[:length]
-        for layer in self.model.layers[:-1]:
-            normed = self.norm(stream, layer.input_layernorm)
-            query, keys, values = self.project(normed, layer.self_attn)
-            query, keys = rotate(query, cosine, sine), rotate(keys, cosine, sine)
-            mixed = attend(query, keys, values, None)
-            stream = stream + self.linear(mixed.flatten(2), layer.self_attn.o_proj)
-            stream = stream + self.feed_forward(stream, layer)
-        layer = self.model.layers[-1]
-        normed = self.norm(stream, layer.input_layernorm)
+    def forward(self, ids, at, targets=None, factor=1.0):
+        """Logits (rows, width of `at`, vocabulary) at the places `at`; with `targets` their loss.
+
+        The loss is the sum over targets that are not negative, times `factor`.
+        """
+        logits = self.times(self.hidden(ids, at), self.model.embed_tokens)
+        if targets is None:
+            return logits.float()
+        return self.steps.cross_entropy(logits, targets, factor)
+
+    def hidden(self, ids, at):
+        """What the head reads at the places `at`."""
+        shape, steps, tables = self.shape, self.steps, (self.cosine, self.sine)
+        layers = self.model.layers
+        stream = F.embedding(ids, self.model.embed_tokens.weight)
+        normed = self.norm(stream, layers[0].input_layernorm)
+        for layer, following in zip(layers[:-1], layers[1:], strict=True):
+            part = layer.self_attn
+            joined = self.times(normed, part.q_proj, part.k_proj, part.v_proj)
+            mixed = self.times(steps.attend(joined, tables, shape), part.o_proj)
+            stream, normed = self.add_norm(stream, mixed, layer.post_attention_layernorm)
+            stream, normed = self.add_norm(
+                stream, self.feed_forward(normed, layer.mlp), following.input_layernorm
+            )
+        layer, part = layers[-1], layers[-1].self_attn
         wide = at.unsqueeze(-1).expand(-1, -1, shape.width)
-        chosen = normed.gather(1, wide)
-        query = self.linear(chosen, layer.self_attn.q_proj)
-        query = query.unflatten(-1, (shape.heads, -1))
-        joined = torch.cat([layer.self_attn.k_proj.weight, layer.self_attn.v_proj.weight])
-        keys, values = self.times(normed, joined).chunk(2, -1)
-        keys = keys.unflatten(-1, (shape.kv_heads, -1))
-        values = values.unflatten(-1, (shape.kv_heads, -1))
-        query = rotate(query, self.cosine[at], self.sine[at])
-        keys = rotate(keys, cosine, sine)
-        mixed = attend(query, keys, values, at)
-        stream = stream.gather(1, wide)
-        stream = stream + self.linear(mixed.flatten(2), layer.self_attn.o_proj)
-        stream = stream + self.feed_forward(stream, layer)
-        return self.times(self.norm(stream, self.model.norm), embedding).float()
+        query = self.times(normed.gather(1, wide), part.q_proj)
+        joined = self.times(normed, part.k_proj, part.v_proj)
+        mixed = self.times(steps.attend_at(query, joined, at, tables, shape), part.o_proj)
+        stream, normed = self.add_norm(
+            stream.gather(1, wide), mixed, layer.post_attention_layernorm
+        )
+        return self.add_norm(stream, self.feed_forward(normed, layer.mlp), self.model.norm)[1]
 
-    def times(self, value, weight):
-        return F.linear(value.to(self.compute), weight.to(self.compute))
+    def times(self, value, *matrices):
+        """Products with matrices side by side."""
+        weights = [matrix.weight for matrix in matrices]
+        weight = weights[0] if len(weights) == 1 else torch.cat(weights)
+        return F.linear(value, weight.to(self.compute))
 
-    def linear(self, value, matrix):
-        return self.times(value, matrix.weight)
+    def norm(self, stream, gain):
+        return self.steps.norm(stream, gain.weight, self.shape.norm_epsilon, self.compute)
 
-    def norm(self, value, gain):
-        return F.rms_norm(value, (self.shape.width,), gain.weight, self.shape.norm_epsilon)
-
-    def project(self, normed, attention):
-        shape = self.shape
-        weights = [attention.q_proj.weight, attention.k_proj.weight, attention.v_proj.weight]
-        narrow = shape.kv_heads * shape.head_width
-        joined = self.times(normed, torch.cat(weights))
-        query, keys, values = joined.split([shape.width, narrow, narrow], -1)
-        return (
-            query.unflatten(-1, (shape.heads, -1)),
-            keys.unflatten(-1, (shape.kv_heads, -1)),
-            values.unflatten(-1, (shape.kv_heads, -1)),
+    def add_norm(self, stream, delta, gain):
+        return self.steps.add_norm(
+            stream, delta, gain.weight, self.shape.norm_epsilon, self.compute
         )
 
-    def feed_forward(self, stream, layer):
-        normed = self.norm(stream, layer.post_attention_layernorm)
-        joined = torch.cat([layer.mlp.gate_proj.weight, layer.mlp.up_proj.weight])
-        gate, up = self.times(normed, joined).chunk(2, -1)
-        return self.linear(F.silu(gate) * up, layer.mlp.down_proj)
+    def feed_forward(self, normed, part):
+        joined = self.times(normed, part.gate_proj, part.up_proj)
+        return self.times(self.steps.swiglu(joined), part.down_proj)
 
 
 def rotation(shape):
-    """Cosines and sines (context, head width) of the rotary embedding, halves repeated as Llama
-    does.
-    """
-    half = torch.arange(0, shape.head_width, 2, dtype=torch.float32) / shape.head_width
-    angles = torch.outer(torch.arange(shape.context).float(), shape.rope_theta**-half)
-    angles = torch.cat([angles, angles], -1)
+    """Cosines and sines (context, half a head's width) of the rotary embedding."""
+    power = torch.arange(0, shape.head_width, 2, dtype=torch.float32) / shape.head_width
+    angles = torch.outer(torch.arange(shape.context).float(), shape.rope_theta**-power)
     return angles.cos(), angles.sin()
-
-
-def rotate(value, cosine, sine):
-    """Rotates (rows, length, heads, head width) by angles (…, length, head width)."""
-    cosine, sine = cosine.unsqueeze(-2).to(value.dtype), sine.unsqueeze(-2).to(value.dtype)
-    first, second = value.chunk(2, -1)
-    return value * cosine + torch.cat([-second, first], -1) * sine
-
-
-def attend(query, keys, values, at):
-    """Causal attention of queries (rows, m, heads, head width) at the places `at`, else at all
-    places.
-    """
-    groups = query.shape[2] // keys.shape[2]
-    query, keys, values = (part.transpose(1, 2) for part in (query, keys, values))
-    if groups > 1:
-        keys = keys.repeat_interleave(groups, 1)
-        values = values.repeat_interleave(groups, 1)
-    length = keys.shape[2]
-    places = torch.arange(length, device=keys.device)
-    if at is None:
-        hidden = places[None, :] > places[:, None]
-    else:
-        hidden = (places[None, None, :] > at[:, :, None]).unsqueeze(1)
-    scores = (query @ keys.transpose(-1, -2)) * query.shape[-1] ** -0.5
-    scores = scores.float().masked_fill(hidden, float("-inf"))
-    weights = scores.softmax(-1).to(values.dtype)
-    return (weights @ values).transpose(1, 2)

@@ -67,7 +67,11 @@ def add_from_scratch(parser):
     add("--micro-tokens", type=int, default=4096, help="tokens a forward pass")
     add("--round-to", type=int, default=4, help="lengths are padded to multiples of this")
     add("--compute", choices=("f32", "bf16"), default="bf16", help="of matrix products")
-    add("--compile", action=argparse.BooleanOptionalAction, default=False)
+    add(
+        "--fused",
+        action=argparse.BooleanOptionalAction,
+        help="steps between matrix products in C; default: if they compile",
+    )
     watching = parser.add_argument_group("watching")
     add = watching.add_argument
     add("--validation-samples", type=int, default=4000)
