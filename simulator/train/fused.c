@@ -57,21 +57,38 @@ static inline floats at(const float *from) { return *(const floats *)from; }
 static inline void set(float *to, floats value) { *(floats *)to = value; }
 static inline floats all(float value) { return value - (floats){0}; }
 
-static inline float sum(floats value) {
-    float total = 0;
-    for (int lane = 0; lane < LANES; lane++) total += value[lane];
-    return total;
-}
-
 static inline floats larger(floats a, floats b) {
     ints first = a > b;
     return (floats)(((ints)a & first) | ((ints)b & ~first));
 }
 
+/* The lanes, each `step` places further. */
+#define TURNED(value, step)                                                                        \
+    __builtin_shuffle(value, (ints){0 ^ step, 1 ^ step, 2 ^ step, 3 ^ step, 4 ^ step, 5 ^ step,    \
+                                    6 ^ step, 7 ^ step, 8 ^ step, 9 ^ step, 10 ^ step, 11 ^ step,  \
+                                    12 ^ step, 13 ^ step, 14 ^ step, 15 ^ step})
+
+static inline float sum(floats value) {
+    value += TURNED(value, 8);
+    value += TURNED(value, 4);
+    value += TURNED(value, 2);
+    value += TURNED(value, 1);
+    return value[0];
+}
+
 static inline float largest(floats value) {
-    float most = value[0];
-    for (int lane = 1; lane < LANES; lane++) most = value[lane] > most ? value[lane] : most;
-    return most;
+    value = larger(value, TURNED(value, 8));
+    value = larger(value, TURNED(value, 4));
+    value = larger(value, TURNED(value, 2));
+    value = larger(value, TURNED(value, 1));
+    return value[0];
+}
+
+/* The lanes whose place, counted from `first`, is below `end`; the others are `rest`. */
+static inline floats below(floats value, long first, long end, float rest) {
+    const ints lanes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    ints inside = lanes < (int)(end - first);
+    return (floats)(((ints)value & inside) | ((ints)all(rest) & ~inside));
 }
 
 /* e^x by 2^n times a polynomial, to about 2e-7 of its value; x is at most 88, below -87 it gives about 0. */
@@ -383,20 +400,19 @@ void attend(const struct attention *a, stored *out) {
                 products(room.query, room.key_columns, a->width, padded, end, room.scores);
                 for (long r = 0; r < ROWS && first + r < a->queries; r++) {
                     float *own = room.scores + r * padded;
-                    for (long j = seen[r]; j < end; j++) own[j] = -INFINITY;
-                    floats tops = at(own);
-                    for (long j = LANES; j < end; j += LANES) tops = larger(at(own + j), tops);
+                    floats tops = all(-INFINITY);
+                    for (long j = 0; j < end; j += LANES)
+                        tops = larger(below(at(own + j), j, seen[r], -INFINITY), tops);
                     float top = largest(tops);
                     floats sums = {0};
                     for (long j = 0; j < end; j += LANES) {
                         floats e = exponential((at(own + j) - top) * scale);
+                        e = below(e, j, seen[r], 0);
                         set(own + j, e);
                         sums += e;
                     }
-                    float mass = sum(sums);
-                    /* What stands for minus infinity is a little above zero. */
-                    for (long j = seen[r]; j < end; j++) own[j] = 0;
-                    for (long j = 0; j < end; j += LANES) set(own + j, at(own + j) / mass);
+                    float mass = sum(sums), share = 1.0f / mass;
+                    for (long j = 0; j < end; j += LANES) set(own + j, at(own + j) * share);
                     a->weight_logs[(text * a->heads + head) * a->queries + first + r] =
                         top * scale + logf(mass);
                 }
@@ -444,11 +460,12 @@ void attend_back(const struct attention *a, const stored *d_out, stored *d_query
                         continue;
                     }
                     float log = a->weight_logs[(text * a->heads + head) * a->queries + first + r];
-                    for (long j = 0; j < end; j += LANES)
-                        set(weights + j, exponential(at(weights + j) * scale - log));
-                    for (long j = seen[r]; j < end; j++) weights[j] = 0;
                     floats dots = {0};
-                    for (long j = 0; j < end; j += LANES) dots += at(weights + j) * at(own + j);
+                    for (long j = 0; j < end; j += LANES) {
+                        floats e = below(exponential(at(weights + j) * scale - log), j, seen[r], 0);
+                        set(weights + j, e);
+                        dots += e * at(own + j);
+                    }
                     float dot = sum(dots);
                     for (long j = 0; j < end; j += LANES)
                         set(own + j, at(weights + j) * (at(own + j) - dot) * scale);
