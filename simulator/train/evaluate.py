@@ -59,20 +59,26 @@ def evaluate(model, samples, chosen, kinds, batch_tokens):
     return Report(total / max(1, places), float(right[chosen].mean()), len(chosen), by_kind)
 
 
-def step_kinds(samples, texts):
-    """Function from a sample of the step grammar to its kind: the operation, its slots without
-    numbers.
+# What stands before and behind the expression in the step grammar.
+BEGINNINGS = (b"<|step|>", b"<|inverse|>")
+END = b"<|with|>"
+# What the names of kinds of backwards questions begin with.
+INVERSE = "inverse "
 
-    The operation stands between the first two of the grammar's own marks.
+
+def step_kinds(samples, texts):
+    """Function from a sample of the step grammar to its kind: the expression, slots without number.
+
+    Backwards questions are kinds of their own.
     """
-    marks = {number for number, text in texts.items() if text in (b"<|step|>", b"<|with|>")}
 
     def kind(sample):
-        ids = samples.ids(sample).tolist()
-        places = [place for place, number in enumerate(ids) if number in marks]
-        begin = places[0] + 1 if places else 0
-        end = places[1] if len(places) > 1 else len(ids)
-        text = b"".join(texts.get(number, b"?") for number in ids[begin:end])
-        return re.sub(r"v\d+", "v", text.decode("utf-8", "replace"))[:60]
+        tokens = [texts.get(number, b"?") for number in samples.ids(sample).tolist()]
+        begin = 1 if tokens[0] in BEGINNINGS else 0
+        end = tokens.index(END) if END in tokens else len(tokens)
+        words = (re.sub(rb"^<\|(.+)\|>$", rb"\1", token) for token in tokens[begin:end])
+        text = b"".join(re.sub(rb"^v\d+$", b"v", word) for word in words)
+        before = INVERSE if tokens[0] == BEGINNINGS[1] else ""
+        return before + text.decode("utf-8", "replace")[:60]
 
     return kind

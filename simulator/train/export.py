@@ -33,20 +33,22 @@ def config_of(shape, dialect, temperature, half, ends):
         "torch_dtype": "float16" if half else "float32",
         "bos_token_id": ends["begin"],
         "eos_token_id": ends["end"],
+        "pad_token_id": ends["pad"],
         "ndbg": {"dialect": dialect, "format": FORMAT, "temperature": temperature},
     }
 
 
 def end_ids(tokenizer):
-    """Ids of the tokens that begin and end a text, `None` where the grammar has none."""
+    """Ids of the tokens that begin, end and fill a text, `None` where the grammar has none."""
     ids = {token["content"]: token["id"] for token in tokenizer["added_tokens"]}
 
     def first(*names):
         return next((ids[name] for name in names if name in ids), None)
 
     return {
-        "begin": first("<|step|>", "<|begin_of_text|>"),
+        "begin": first("<|begin_of_text|>"),
         "end": first("<|end|>", "<|end_of_text|>"),
+        "pad": first("<|pad|>"),
     }
 
 
@@ -64,8 +66,8 @@ def export(folder, shape, weights, tokenizer, dialect, temperature, half=False):
     texts = {token["id"]: token["content"] for token in tokenizer["added_tokens"]}
     marks = {
         name: texts[number]
-        for name, number in (("bos_token", ends["begin"]), ("eos_token", ends["end"]))
-        if number is not None
+        for name, end in (("bos_token", "begin"), ("eos_token", "end"), ("pad_token", "pad"))
+        if (number := ends[end]) is not None
     }
     try:
         os.makedirs(folder, exist_ok=True)
@@ -85,6 +87,7 @@ def export(folder, shape, weights, tokenizer, dialect, temperature, half=False):
             {
                 "bos_token_id": ends["begin"],
                 "eos_token_id": ends["end"],
+                "pad_token_id": ends["pad"],
                 "do_sample": False,
                 "max_length": shape.context,
             },

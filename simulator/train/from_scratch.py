@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 
+import numpy as np
 import torch
 
 import calibrate
@@ -14,7 +15,7 @@ import checkpoint
 import fused
 import operations
 from batches import collate, plan_epoch
-from evaluate import choose, evaluate, step_kinds
+from evaluate import INVERSE, choose, evaluate, step_kinds
 from export import end_ids, export
 from llama import Llama, Shape
 from muon import Optimiser
@@ -146,7 +147,9 @@ def train(options):
     fitted = None
     if dialect == "step":
         with exactly(model):
-            kept = calibrate.answers(model, held_out, chosen, options.batch_tokens, end)
+            # What a backwards question wants has often many answers, of which the sample holds one.
+            asked = [sample for sample in chosen if not kinds(sample).startswith(INVERSE)]
+            kept = calibrate.answers(model, held_out, np.array(asked), options.batch_tokens, end)
         fitted = calibrate.fit(kept)
         shares = ", ".join(
             f"{share:.1%} at {precision:.0%} precision"
@@ -168,7 +171,7 @@ def train(options):
             "coverage": fitted.coverage if fitted else None,
         },
     )
-    say(f"loss {report.loss:.4f}, exact {report.exact:.1%}; model in `{options.out}`")
+    say(f"{describe(report)}; model in `{options.out}`")
     return 0
 
 
@@ -244,7 +247,7 @@ def loop(options, budget, run, samples, model, optimiser, average, stopped, snap
         if now - last_validated >= options.validate_minutes * 60:
             report = validate()
             log(options, {"event": "validation", **run.state(), **figures(report)})
-            say(f"validation: loss {report.loss:.4f}, exact {report.exact:.1%}")
+            say(f"validation: {describe(report)}")
             last_validated = time.monotonic()
         if now - last_saved >= options.checkpoint_minutes * 60:
             checkpoint.save(latest, snapshot())
@@ -329,6 +332,17 @@ class Interruption:
         if self.happened:
             raise KeyboardInterrupt
         self.happened = True
+
+
+def describe(report):
+    counts = list(report.kinds.items())
+    parts = [f"loss {report.loss:.4f}", f"exact {report.exact:.1%}"]
+    for name, side in (("forwards", False), ("backwards", True)):
+        own = [count for kind, count in counts if kind.startswith(INVERSE) == side]
+        if own and len(own) < len(counts):
+            share = sum(right for _, right in own) / sum(count for count, _ in own)
+            parts.append(f"{name} {share:.1%}")
+    return ", ".join(parts)
 
 
 def figures(report):

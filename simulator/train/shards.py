@@ -5,15 +5,12 @@ A data set may have many shards and be larger than memory, so arrays are mapped,
 where each sample begins and how long it is stays in memory (24 bytes a sample).
 """
 
-import glob
-import os
 from dataclasses import dataclass
 
 import numpy as np
 
 from stop import Stop
-
-SPLITS = ("train", "validation")
+from tokenizer import find, quoted
 
 
 @dataclass(frozen=True)
@@ -46,10 +43,9 @@ class Samples:
         return self.loss[self.shard[sample]][begin : begin + self.length[sample]]
 
 
-def find_stems(folder, split):
+def find_stems(folders, split):
     """Paths of the shards of `split` without their endings, in order."""
-    pattern = os.path.join(glob.escape(folder), "**", f"{split}-*.tokens.npy")
-    paths = glob.glob(pattern, recursive=True)
+    paths = find(folders, f"{split}-*.tokens.npy")
     return sorted(path[: -len(".tokens.npy")] for path in paths)
 
 
@@ -64,15 +60,15 @@ def open_array(path):
         raise Stop(f"`{path}` is no array: {error}", "merge the data set again") from None
 
 
-def read_samples(folder, split, max_length):
-    """Samples of `split` below `folder`, cut to `max_length` tokens.
+def read_samples(folders, split, max_length):
+    """Samples of `split` below `folders`, cut to `max_length` tokens.
 
     A sample without anything to predict, or without anything left after the cut, is dropped.
     """
-    stems = find_stems(folder, split)
+    stems = find_stems(folders, split)
     if not stems:
         raise Stop(
-            f"no token shards `{split}-….tokens.npy` below `{folder}`",
+            f"no token shards `{split}-….tokens.npy` below {quoted(folders)}",
             "write them with `ndbg-agent dataset merge DATA --tokens`",
         )
     tokens, loss, columns = [], [], []

@@ -1,5 +1,6 @@
 """The tokenizer of a data set: its own `tokenizer.json`, or one made from `special_tokens.json`."""
 
+import glob
 import json
 import os
 
@@ -56,21 +57,43 @@ def byte_tokenizer(specials):
     }
 
 
-def read_tokenizer(folder):
-    """The tokenizer of the data set in `folder` as the contents of a `tokenizer.json`."""
-    try:
-        with open(os.path.join(folder, "tokenizer.json"), encoding="utf-8") as file:
-            return json.load(file)
-    except FileNotFoundError:
-        pass
-    try:
-        with open(os.path.join(folder, "special_tokens.json"), encoding="utf-8") as file:
-            return byte_tokenizer(json.load(file))
-    except FileNotFoundError:
+def read_tokenizer(folders):
+    """The tokenizer of the data sets below `folders` as the contents of a `tokenizer.json`.
+
+    Every one that is found must be the same: ids in the shards mean nothing without it.
+    """
+    found = {}
+    for name, make in (("tokenizer.json", dict), ("special_tokens.json", byte_tokenizer)):
+        for path in sorted(find(folders, name)):
+            with open(path, encoding="utf-8") as file:
+                found[path] = make(json.load(file))
+        if found:
+            break
+    else:
         raise Stop(
-            f"neither `tokenizer.json` nor `special_tokens.json` in `{folder}`",
-            "`--data` is the folder that `ndbg-agent dataset merge` wrote",
-        ) from None
+            f"neither `tokenizer.json` nor `special_tokens.json` below {quoted(folders)}",
+            "`--data` takes folders that `ndbg-agent dataset merge` wrote",
+        )
+    (first, tokenizer), *others = found.items()
+    for path, other in others:
+        if texts_by_id(other) != texts_by_id(tokenizer):
+            raise Stop(
+                f"`{path}` and `{first}` number tokens differently",
+                "make both data sets with one version of the program",
+            )
+    return tokenizer
+
+
+def find(folders, name):
+    return (
+        path
+        for folder in folders
+        for path in glob.glob(os.path.join(glob.escape(folder), "**", name), recursive=True)
+    )
+
+
+def quoted(names):
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def texts_by_id(tokenizer):

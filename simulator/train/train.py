@@ -27,7 +27,7 @@ def parse(arguments=None):
 
 def add_from_scratch(parser):
     add = parser.add_argument
-    add("--data", required=True, help="folder with token shards and their tokenizer")
+    add("--data", required=True, nargs="+", help="folders with token shards and their tokenizer")
     add("--out", required=True, help="folder for the model, its checkpoints and its log")
     add("--dialect", choices=("step", "nd", "cwm"), help="grammar; default: from the tokenizer")
     add("--seed", type=int, default=1)
@@ -64,7 +64,7 @@ def add_from_scratch(parser):
     add("--clip", type=float, default=1.0, help="largest norm of the gradients")
     add("--ema", type=float, default=0.0, help="decay of the averaged weights; 0 keeps none")
     add("--batch-tokens", type=int, default=8192, help="tokens a step, padding included")
-    add("--micro-tokens", type=int, default=4096, help="tokens a forward pass")
+    add("--micro-tokens", type=int, default=8192, help="tokens a forward pass")
     add("--round-to", type=int, default=4, help="lengths are padded to multiples of this")
     add("--compute", choices=("f32", "bf16"), default="bf16", help="of matrix products")
     add(
