@@ -26,6 +26,13 @@ class Batch:
     samples: np.ndarray
     tokens: int
 
+    def to(self, device):
+        """The batch with its tensors on a device."""
+        if device.type == "cpu":
+            return self
+        tensors = (self.ids.to(device), self.at.to(device), self.targets.to(device))
+        return Batch(*tensors, self.samples, self.tokens)
+
 
 def plan_epoch(samples, seed, epoch, batch_tokens, round_to=1):
     """Lists of sample indices, a batch each, whose rows times longest length is at most

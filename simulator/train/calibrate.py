@@ -13,8 +13,11 @@ import torch
 
 from batches import collate, cut
 
-# Tokens by which a wrong answer may be longer than the longest true one beside it.
-SPARE = 4
+# Answers that are looked at: a temperature needs no more, and wrong ones are decoded token by
+# token.
+ANSWERS = 1500
+# Tokens of a wrong answer that are looked at: it may go on for ever.
+LONGEST = 40
 
 
 @dataclass(frozen=True)
@@ -32,36 +35,36 @@ def answers(model, samples, chosen, batch_tokens, end):
     """For each sample of `chosen`: the logits (tokens, vocabulary) along its greedy answer, and
     whether it is exact.
 
-    An answer that goes wrong leaves the sample's text, so it is decoded from there on, until `end`
-    or until it is a little longer than the longest true answer of its batch.
+    An answer that goes wrong leaves the sample's text, so it is decoded anew, until `end` or
+    LONGEST.
     """
+    chosen = chosen[:: -(-len(chosen) // ANSWERS)]
+    device = next(model.parameters()).device
     kept = []
     for indices in cut(samples, chosen, batch_tokens):
-        batch = collate(samples, indices)
+        batch = collate(samples, indices).to(device)
         logits = model(batch.ids, batch.at)
         fits = logits.argmax(-1) == batch.targets
         lengths = (batch.targets >= 0).sum(-1)
         exact = (fits | (batch.targets < 0)).all(-1)
         for row in exact.nonzero().flatten().tolist():
-            kept.append((logits[row, : lengths[row]], True))
+            kept.append((logits[row, : lengths[row]].cpu(), True))
         wrong = (~exact).nonzero().flatten()
         if len(wrong):
             kept.extend(
-                (part, False)
-                for part in decode(
-                    model, batch.ids[wrong], batch.at[wrong, 0], end, batch.at.shape[1] + SPARE
-                )
+                (part.cpu(), False)
+                for part in decode(model, batch.ids[wrong], batch.at[wrong, 0], end)
             )
     return kept
 
 
-def decode(model, ids, before, end, longest):
-    """Logits along the greedy answers of at most `longest` tokens after the places `before`, a row
+def decode(model, ids, before, end):
+    """Logits along the greedy answers of at most LONGEST tokens after the places `before`, a row
     each.
     """
-    rows = torch.arange(len(ids))
-    room = min(model.shape.context, int(before.max()) + 1 + longest)
-    text = torch.zeros(len(ids), room, dtype=torch.long)
+    rows = torch.arange(len(ids), device=ids.device)
+    room = min(model.shape.context, int(before.max()) + 1 + LONGEST)
+    text = torch.zeros(len(ids), room, dtype=torch.long, device=ids.device)
     text[:, : min(room, ids.shape[1])] = ids[:, :room]
     place = before.clone()
     steps = [[] for _ in rows]
@@ -73,7 +76,7 @@ def decode(model, ids, before, end, longest):
         chosen = logits.argmax(-1)
         place = place + 1
         text.scatter_(1, place[:, None], chosen[:, None])
-        going = (chosen != end) & (place - before[rows] < longest)
+        going = (chosen != end) & (place - before[rows] < LONGEST)
         rows, text, place = rows[going], text[going], place[going]
     return [torch.stack(own) for own in steps if own]
 

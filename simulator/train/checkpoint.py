@@ -36,3 +36,14 @@ def load(path):
             "train again, or use the trainer that wrote it",
         )
     return state
+
+
+def agree(saved, own):
+    """Refuses a checkpoint of another model or vocabulary."""
+    differ = [name for name in own if saved.get(name) != own[name]]
+    if differ:
+        pairs = ", ".join(f"{name} {saved.get(name)} and not {own[name]}" for name in differ)
+        raise Stop(
+            f"the checkpoint has {pairs}",
+            "resume with the sizes and the data set's vocabulary that the run began with",
+        )

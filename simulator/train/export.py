@@ -7,6 +7,7 @@ import torch
 from safetensors.torch import save_file
 
 from stop import Stop
+from tokenizer import added_ids
 
 FORMAT = 1
 
@@ -40,7 +41,7 @@ def config_of(shape, dialect, temperature, half, ends):
 
 def end_ids(tokenizer):
     """Ids of the tokens that begin, end and fill a text, `None` where the grammar has none."""
-    ids = {token["content"]: token["id"] for token in tokenizer["added_tokens"]}
+    ids = added_ids(tokenizer)
 
     def first(*names):
         return next((ids[name] for name in names if name in ids), None)

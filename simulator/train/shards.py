@@ -69,7 +69,7 @@ def read_samples(folders, split, max_length):
     if not stems:
         raise Stop(
             f"no token shards `{split}-….tokens.npy` below {quoted(folders)}",
-            "write them with `ndbg-agent dataset merge DATA --tokens`",
+            "write them with the option `--tokens` of `ndbg-agent dataset build`",
         )
     tokens, loss, columns = [], [], []
     dropped = 0

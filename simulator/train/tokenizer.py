@@ -107,11 +107,15 @@ def texts_by_id(tokenizer):
     return texts
 
 
+def added_ids(tokenizer):
+    """The id of each special token."""
+    return {token["content"]: token["id"] for token in tokenizer["added_tokens"]}
+
+
 def vocabulary_size(tokenizer):
     return max(texts_by_id(tokenizer)) + 1
 
 
 def dialect_of(tokenizer):
     """The grammar that a tokenizer's added tokens belong to."""
-    texts = {token["content"] for token in tokenizer["added_tokens"]}
-    return "step" if "<|step|>" in texts else "nd"
+    return "step" if "<|step|>" in added_ids(tokenizer) else "nd"
