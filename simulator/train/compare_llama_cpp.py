@@ -2,10 +2,11 @@
 
     python compare_llama_cpp.py [--width 128 --layers 6 …]
 
-Needs numpy, safetensors, gguf and xllamacpp, and a Rust toolchain for the bench. For each way of storing
-weights it writes a safetensors checkpoint and a GGUF file with equal numbers (bytes: llama.cpp has a scale
-for every 32 weights, we have one for every row), then runs `cargo bench --bench model` and a completion of
-llama.cpp's server by turns. MODEL_BENCH may name the bench's program instead.
+Needs numpy, safetensors, gguf and xllamacpp, and a Rust toolchain for the bench. For each way of
+storing weights it writes a safetensors checkpoint and a GGUF file with equal numbers (bytes:
+llama.cpp has a scale for every 32 weights, we have one for every row), then runs `cargo bench
+--bench model` and a completion of llama.cpp's server by turns. MODEL_BENCH may name the bench's
+program instead.
 """
 
 import argparse
@@ -144,8 +145,12 @@ def bench_ours(folder):
     """Tokens a second by what is measured."""
     command = ["cargo", "bench", "-q", "-p", "ndbg-simulator", "--bench", "model", "--"]
     command = [*os.environ.get("MODEL_BENCH", " ".join(command)).split(), str(folder)]
-    output = subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout
-    found = re.findall(r"^(prefill|decode, one|decode, 64 together).*?(\d+) tokens/s", output, re.MULTILINE)
+    output = subprocess.run(
+        command, cwd=REPOSITORY, check=True, capture_output=True, text=True
+    ).stdout
+    found = re.findall(
+        r"^(prefill|decode, one|decode, 64 together).*?(\d+) tokens/s", output, re.MULTILINE
+    )
     return {name: int(rate) for name, rate in found}
 
 
@@ -165,13 +170,15 @@ def serve(path, context):
 
 
 def bench_theirs(server, vocabulary):
-    """Tokens a second of processor time, best of several; the machine may be busy with other things.
+    """Tokens a second of processor time, best of several; the machine may be busy otherwise.
 
-    What a request costs beside tokens is taken out, as the difference between a long and a short one.
+    What a request costs beside tokens is taken out: the difference between a long and a short one.
     """
     rates = {}
     for name, short, long in [("prefill", (8, 1), (264, 1)), ("decode, one", (64, 1), (64, 65))]:
-        times = [min(ask(server, vocabulary, size, turn) for turn in range(5)) for size in (short, long)]
+        times = [
+            min(ask(server, vocabulary, size, turn) for turn in range(5)) for size in (short, long)
+        ]
         tokens = sum(long) - sum(short)
         rates[name] = tokens / max(times[1] - times[0], 1e-9)
     return rates

@@ -1,12 +1,13 @@
-"""Writes the tiny random checkpoints in simulator/tests/fixtures and what transformers says about them.
+"""Writes the tiny random checkpoints in simulator/tests/fixtures and what transformers says about
+them.
 
     python make_parity_fixture.py [FOLDER]
 
-Each `NAME/` is a checkpoint as Hugging Face saves it (config.json, model.safetensors); the first also has a
-byte-level tokenizer.json. Its `expected.json` holds token ids (rows) and the logits that follow each place.
-`python make_parity_fixture.py --weights FOLDER` writes random weights of bytes with scales there instead, to build
-with before there are trained ones (simulator/weights); the program refuses to use them.
-Needs torch, transformers and safetensors.
+Each `NAME/` is a checkpoint as Hugging Face saves it (config.json, model.safetensors); the first
+also has a byte-level tokenizer.json. Its `expected.json` holds token ids (rows) and the logits
+that follow each place. `python make_parity_fixture.py --weights FOLDER` writes random weights of
+bytes with scales there instead, to build with before there are trained ones (simulator/weights);
+the program refuses to use them. Needs torch, transformers and safetensors.
 """
 
 import json
@@ -75,7 +76,12 @@ def tokenizer():
         }
         for place, word in enumerate(WORDS)
     ]
-    level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": False}
+    level = {
+        "type": "ByteLevel",
+        "add_prefix_space": False,
+        "trim_offsets": False,
+        "use_regex": False,
+    }
     return {
         "version": "1.0",
         "truncation": None,

@@ -1,8 +1,8 @@
 """Performs operations on literals: `python ndbg_operations.py`, one JSON list a line, in and out.
 
-In: `[["v0 + v1", ["1", "2"]], …]`. Out, for each: `{"result": text}`, with `"after": text` where `v0`
-is another afterwards, or `{"raises": [class, text]}`, or `{"opaque": why}` for a value that is no
-literal, or for what is refused.
+In: `[["v0 + v1", ["1", "2"]], …]`. Out, for each: `{"result": text}`, with `"after": text` where
+`v0` is another afterwards, or `{"raises": [class, text]}`, or `{"opaque": why}` for a value that
+is no literal, or for what is refused.
 
 Expressions may come from anybody's program, so that they see the builtins and modules that compute
 and none that reach out; each has a deadline, and the process a memory limit.
@@ -141,7 +141,7 @@ def perform(expression, operands, names):
     scope = dict(names)
     slots = {}
     for number, operand in enumerate(operands):
-        slots["v%d" % number] = eval(operand, dict(names))
+        slots[f"v{number}"] = eval(operand, dict(names))
     scope.update(slots)
     held = slots.get("v0")
     changeable = type(held) in (list, dict, set, bytearray)
