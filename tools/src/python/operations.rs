@@ -12,8 +12,10 @@ use thiserror::Error;
 
 use crate::process::{Conversation, ProcessError, Received, Spec};
 
-/// A batch of operations, of which each has a deadline of its own, takes no longer.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Each operation has a deadline of its own in the child, which does not hold within one long
+/// instruction of the interpreter, such as a huge power: then the child is replaced.
+const PATIENCE: Duration = Duration::from_secs(5);
+const EACH: Duration = Duration::from_millis(550);
 
 /// Why operations could not be performed; one that fails is no error.
 #[derive(Debug, Error)]
@@ -31,7 +33,10 @@ pub enum OperationsError {
 
 /// A child process that performs operations.
 #[derive(Debug)]
-pub struct Interpreter(Mutex<Conversation>);
+pub struct Interpreter {
+    spec: Spec,
+    child: Mutex<Conversation>,
+}
 
 #[derive(Deserialize)]
 struct Reply {
@@ -53,25 +58,42 @@ impl Interpreter {
             .env("PYTHONHASHSEED", "0")
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .env("PYTHONIOENCODING", "utf-8");
-        Ok(Self(Mutex::new(Conversation::start(&spec)?)))
+        let child = Mutex::new(Conversation::start(&spec)?);
+        Ok(Self { spec, child })
     }
 
-    /// The effects of operations, in their order.
+    /// The effects of operations, in their order. One in which the child dies or hangs is opaque.
     pub fn perform_all(&self, operations: &[Operation]) -> Result<Vec<Effect>, OperationsError> {
+        match self.asked(operations) {
+            Err(OperationsError::Gone(_)) => {
+                let mut child = self.child.lock().map_err(|_| broken())?;
+                *child = Conversation::start(&self.spec)?;
+                drop(child);
+                if operations.len() == 1 {
+                    return Ok(vec![Effect::Opaque]);
+                }
+                let (first, second) = operations.split_at(operations.len() / 2);
+                let mut effects = self.perform_all(first)?;
+                effects.extend(self.perform_all(second)?);
+                Ok(effects)
+            }
+            other => other,
+        }
+    }
+
+    fn asked(&self, operations: &[Operation]) -> Result<Vec<Effect>, OperationsError> {
         let wanted: Vec<_> = operations
             .iter()
             .map(|operation| (&operation.expression, &operation.operands))
             .collect();
         let line =
             serde_json::to_vec(&wanted).map_err(|e| OperationsError::Nonsense(e.to_string()))?;
-        let mut child = self
-            .0
-            .lock()
-            .map_err(|_| OperationsError::Gone("was left in an unknown state"))?;
+        let mut child = self.child.lock().map_err(|_| broken())?;
         child
             .send(&line)
             .map_err(|_| OperationsError::Gone("has ended"))?;
-        let line = match child.receive(PATIENCE) {
+        let patience = PATIENCE + EACH * operations.len() as u32;
+        let line = match child.receive(patience) {
             Received::Line(line) => line,
             Received::Nothing => return Err(OperationsError::Gone("does not answer")),
             Received::Closed => return Err(OperationsError::Gone("has ended")),
@@ -83,6 +105,10 @@ impl Interpreter {
         }
         Ok(replies.into_iter().map(effect).collect())
     }
+}
+
+fn broken() -> OperationsError {
+    OperationsError::Gone("was left in an unknown state")
 }
 
 fn effect(reply: Reply) -> Effect {
