@@ -284,7 +284,12 @@ fn every_run_ends() {
         "def f():\n    xs = [1]\n    for x in xs:\n        xs.append(x)\n",
         "while True:\n    x = 1\n\n\ndef f():\n    pass\n",
     ] {
-        assert!(matches!(ran(source, "f()").ended, Ended::Limit(_)), "{source}");
+        let limits = Limits {
+            events: 400,
+            ..Limits::default()
+        };
+        let run = run(&Program::parse(source, "f()").unwrap(), &Sums::default(), limits);
+        assert!(matches!(run.ended, Ended::Limit(_)), "{source}");
     }
 }
 
