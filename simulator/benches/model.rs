@@ -186,7 +186,7 @@ fn main() {
     );
     if arguments.get(1).is_some_and(|kind| kind == "candle") {
         let time = best(TRIES, || {
-            drop(Transformer::new(config.clone(), &load()).unwrap())
+            drop(Transformer::new(config.clone(), &load()).unwrap());
         });
         println!("load {time:>33.1?}");
         measure(Transformer::new(config.clone(), &load()).unwrap());
