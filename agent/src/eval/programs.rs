@@ -90,7 +90,7 @@ pub fn generated(seed: u64, count: usize) -> Result<Vec<Source>, Stop> {
 /// A file that cannot be read or is not what it should be; no program at all.
 pub fn taken(data: &Data, seed: u64, count: usize, runner: &Runner) -> Result<Sources, Stop> {
     let (mut sources, from) = match data {
-        Data::Generated => (generated(seed, count)?, format!("seed {seed}")),
+        Data::Generated => (generated(seed, count)?, format!("of seed {seed}")),
         Data::Items(path) => {
             let items = items::read(path, false)?;
             let of = items.len();

@@ -12,6 +12,8 @@ use super::truth::{Truth, limits};
 
 /// States that a statement may run past where it truly ends, for functions that it calls.
 const SLACK: usize = 200;
+/// Operations that it may ask for beyond those that it truly asks.
+const FURTHER: usize = 2;
 
 /// Answers truly but for one statement.
 struct But<'t, O> {
@@ -20,6 +22,7 @@ struct But<'t, O> {
     own: HashSet<&'t Operation>,
     first: usize,
     asked: AtomicUsize,
+    predicted: AtomicUsize,
     predictor: &'t O,
 }
 
@@ -40,6 +43,10 @@ impl<O: Operations> Operations for But<'_, O> {
         }
         match self.known.get(operation) {
             Some(effect) if !self.own.contains(operation) => truly(effect),
+            // The run goes on behind the statement, which is nobody's concern here.
+            _ if self.predicted.fetch_add(1, Ordering::Relaxed) > self.own.len() + FURTHER => {
+                Err(Unavailable::Off)
+            }
             _ => self.predictor.perform(operation),
         }
     }
@@ -59,6 +66,7 @@ pub fn next_state<O: Operations + Sync>(
         own: statement.operations.iter().map(|&at| &truth.asked[at].0).collect(),
         first,
         asked: AtomicUsize::new(0),
+        predicted: AtomicUsize::new(0),
         predictor,
     };
     let before = &truth.run.events[statement.event];

@@ -500,8 +500,8 @@ fn sections(figures: &Figures, number: usize, many: bool) -> Vec<Section> {
     let mut overview = Table::new(&["", "n", "model", "95 %", "copy", "frequent", "oracle"]);
     for (name, four) in [
         ("all statements", &figures.statements),
-        ("those that need the model", &figures.needing_the_model),
-        ("operations, as often as asked", &figures.operations),
+        ("that need the model", &figures.needing_the_model),
+        ("operations, as asked", &figures.operations),
         ("operations, each once", &figures.distinct_operations),
     ] {
         overview.row([
@@ -514,7 +514,7 @@ fn sections(figures: &Figures, number: usize, many: bool) -> Vec<Section> {
             percent(four.oracle.share()),
         ]);
     }
-    let mut prose = vec![format!("{} from {}", programs_text(figures.programs), figures.data)];
+    let mut prose = vec![figures.data.clone()];
     for (why, count) in &figures.left_out {
         prose.push(format!("{count} left out: {why}"));
     }
@@ -549,10 +549,6 @@ fn sections(figures: &Figures, number: usize, many: bool) -> Vec<Section> {
         confidence(figures, &suffix, file("reliability"), file("reliability-operations")),
         agreement(figures, &suffix),
     ]
-}
-
-fn programs_text(count: usize) -> String {
-    if count == 1 { "1 program".into() } else { format!("{count} programs") }
 }
 
 fn by_kind(kinds: &BTreeMap<&'static str, Four>) -> Table {

@@ -32,7 +32,7 @@ pub struct Bars {
 }
 
 const LEFT: f64 = 190.0;
-const RIGHT: f64 = 545.0;
+const RIGHT: f64 = 515.0;
 const TOP: f64 = 46.0;
 const ROW: f64 = 26.0;
 
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(svg.matches("class=\"whisker\"").count(), 6);
         // One is the legend's.
         assert_eq!(svg.matches("class=\"mark\"").count(), 3);
-        assert!(svg.contains("width=\"177.5\""), "half of the scale: {svg}");
+        assert!(svg.contains("width=\"162.5\""), "half of the scale: {svg}");
     }
 
     #[test]
