@@ -3,4 +3,6 @@
 pub mod checkpoint;
 pub mod embedded;
 pub mod oracle;
+pub mod remote;
 pub mod step;
+pub mod trajectory;

@@ -13,6 +13,7 @@ mod golden;
 mod grammar;
 mod harness;
 mod inverse;
+mod predicted;
 mod raw_stream;
 mod recorded;
 mod recordings;
