@@ -32,9 +32,11 @@ impl Tokens {
         if let Some(ids) = data.get("tokens").and_then(Value::as_array) {
             let predicted = data.get("predicted").and_then(Value::as_u64).unwrap_or(0) as usize;
             self.starts.push(self.ids.len() as i64);
-            self.ids.extend(ids.iter().filter_map(Value::as_u64).map(|id| id as u16));
+            self.ids
+                .extend(ids.iter().filter_map(Value::as_u64).map(|id| id as u16));
             let shown = ids.len().saturating_sub(predicted);
-            self.loss.extend((0..ids.len()).map(|at| u8::from(at >= shown)));
+            self.loss
+                .extend((0..ids.len()).map(|at| u8::from(at >= shown)));
             return;
         }
         let text = data.get("text").and_then(Value::as_str).unwrap_or_default();

@@ -82,7 +82,14 @@ fn call(repo: &Repo, args: &[&str], input: &str) -> Done {
 
 fn simulated(repo: &Repo, expression: &str, more: &[&str]) -> Done {
     let python = Venv::Plain.python();
-    let mut args = vec!["simulate", "shop.py", "--call", expression, "--python", python.as_str()];
+    let mut args = vec![
+        "simulate",
+        "shop.py",
+        "--call",
+        expression,
+        "--python",
+        python.as_str(),
+    ];
     args.extend(more);
     call(repo, &args, "")
 }
@@ -102,8 +109,18 @@ fn what_the_oracle_says_is_what_happens() {
         "shop(prices=[10, 1])",
     ] {
         let done = simulated(&repo, expression, &["--model", "oracle", "--check"]);
-        assert_eq!(done.code, Some(0), "{expression}\n{}\n{}", done.stdout, done.stderr);
-        assert!(done.stdout.contains("the prediction is what happened"), "{}", done.stdout);
+        assert_eq!(
+            done.code,
+            Some(0),
+            "{expression}\n{}\n{}",
+            done.stdout,
+            done.stderr
+        );
+        assert!(
+            done.stdout.contains("the prediction is what happened"),
+            "{}",
+            done.stdout
+        );
         let widest = done.stdout.lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(80), "{}", done.stdout);
     }
@@ -117,7 +134,9 @@ fn actions_lead_to_single_states() {
         more.extend(action);
         let done = simulated(&repo, "shop([3, 4, 9])", &more);
         let lines = done.stdout.lines();
-        lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+        lines
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     };
     let at = states(&["--break", "20"]);
     assert_eq!(at.len(), 2);
@@ -126,7 +145,10 @@ fn actions_lead_to_single_states() {
     assert_eq!(at[1]["ended"], "returned");
     assert_eq!(at[1]["value"], "(3, [3, 4, 'Ann has only 3'])");
     let into = states(&["--step-into", "2"]);
-    assert_eq!((&into[0]["function"], &into[0]["event"]), (&"Account.__init__".into(), &"call".into()));
+    assert_eq!(
+        (&into[0]["function"], &into[0]["event"]),
+        (&"Account.__init__".into(), &"call".into())
+    );
     let over = states(&["--step-over", "2"]);
     assert_eq!(over[0]["line"], 15);
     let returned = states(&["--step-return"]);
@@ -134,14 +156,23 @@ fn actions_lead_to_single_states() {
     assert_eq!(states(&["--continue"]).len(), 1);
     let missed = simulated(&repo, "shop([])", &["--model", "oracle", "--break", "20"]);
     assert_eq!(missed.code, Some(1));
-    assert!(missed.stdout.contains("does not get there"), "{}", missed.stdout);
+    assert!(
+        missed.stdout.contains("does not get there"),
+        "{}",
+        missed.stdout
+    );
 }
 
 #[test]
 fn what_cannot_be_known_is_said_and_not_invented() {
     let repo = shop();
     let done = simulated(&repo, "roll(6)", &["--model", "oracle"]);
-    assert!(done.stdout.contains("unknown"), "{}\n{}", done.stdout, done.stderr);
+    assert!(
+        done.stdout.contains("unknown"),
+        "{}\n{}",
+        done.stdout,
+        done.stderr
+    );
     assert!(!done.stdout.contains("returns"), "{}", done.stdout);
 }
 
@@ -150,17 +181,64 @@ fn wrong_questions_get_hints() {
     let repo = shop();
     std::fs::write(repo.root().join("broken.py"), "def f(:\n").unwrap();
     let cases: [(&[&str], &str); 7] = [
-        (&["simulate", "broken.py", "--call", "f()"], "does not parse: line 1"),
+        (
+            &["simulate", "broken.py", "--call", "f()"],
+            "does not parse: line 1",
+        ),
         (&["simulate", "nowhere.py", "--call", "f()"], "nowhere.py"),
-        (&["simulate", "shop.py", "--call", "shop("], "the call does not parse"),
-        (&["simulate", "shop.py", "--call", "shop(1, 2)", "--model", "oracle"], "takes 1 positional"),
-        (&["simulate", "shop.py", "--call", "shopp(1)", "--model", "oracle"], "is not defined"),
-        (&["simulate", "shop.py", "--call", "shop([])", "--threshold", "2"], "between 0 and 1"),
-        (&["simulate", "shop.py", "--call", "shop([])", "--model", "no/such/folder"], "no/such/folder"),
+        (
+            &["simulate", "shop.py", "--call", "shop("],
+            "the call does not parse",
+        ),
+        (
+            &[
+                "simulate",
+                "shop.py",
+                "--call",
+                "shop(1, 2)",
+                "--model",
+                "oracle",
+            ],
+            "takes 1 positional",
+        ),
+        (
+            &[
+                "simulate", "shop.py", "--call", "shopp(1)", "--model", "oracle",
+            ],
+            "is not defined",
+        ),
+        (
+            &[
+                "simulate",
+                "shop.py",
+                "--call",
+                "shop([])",
+                "--threshold",
+                "2",
+            ],
+            "between 0 and 1",
+        ),
+        (
+            &[
+                "simulate",
+                "shop.py",
+                "--call",
+                "shop([])",
+                "--model",
+                "no/such/folder",
+            ],
+            "no/such/folder",
+        ),
     ];
     for (args, text) in cases {
         let done = call(&repo, args, "");
-        assert_eq!(done.code, Some(2), "{args:?}\n{}\n{}", done.stdout, done.stderr);
+        assert_eq!(
+            done.code,
+            Some(2),
+            "{args:?}\n{}\n{}",
+            done.stdout,
+            done.stderr
+        );
         assert!(done.stderr.contains(text), "{args:?}\n{}", done.stderr);
         assert_eq!(done.stdout, "", "{args:?}");
     }
@@ -171,10 +249,18 @@ fn a_predicted_run_is_stepped_through_and_changed() {
     let repo = shop();
     let python = Venv::Plain.python();
     let args = [
-        "debug", "--predict", "shop.py", "--call", "shop([3, 4, 9])", "--model", "oracle",
-        "--python", python.as_str(),
+        "debug",
+        "--predict",
+        "shop.py",
+        "--call",
+        "shop([3, 4, 9])",
+        "--model",
+        "oracle",
+        "--python",
+        python.as_str(),
     ];
-    let commands = "b 20\nc\np p\nrn\nset p = 1\nb 25\nc\np paid\nset nope = 3\nset p 3\nset p = x\nq\n";
+    let commands =
+        "b 20\nc\np p\nrn\nset p = 1\nb 25\nc\np paid\nset nope = 3\nset p 3\nset p = x\nq\n";
     let done = call(&repo, &args, commands);
     assert_eq!(done.code, Some(0), "{}\n{}", done.stdout, done.stderr);
     for text in [
@@ -185,16 +271,37 @@ fn a_predicted_run_is_stepped_through_and_changed() {
         "`set` needs a name and a value",
         "a value is a literal",
     ] {
-        assert!(done.stdout.contains(text), "no `{text}` in\n{}", done.stdout);
+        assert!(
+            done.stdout.contains(text),
+            "no `{text}` in\n{}",
+            done.stdout
+        );
     }
-    assert!(done.stdout.contains("(ndbg) p paid\n[3, 4, 1]\n") || done.stdout.contains("[3, 4, 9]"), "{}", done.stdout);
+    assert!(
+        done.stdout.contains("(ndbg) p paid\n[3, 4, 1]\n") || done.stdout.contains("[3, 4, 9]"),
+        "{}",
+        done.stdout
+    );
 }
 
 #[test]
 fn a_recording_cannot_be_changed() {
     let repo = shop();
     let python = Venv::Plain.python();
-    std::fs::write(repo.root().join("run.py"), "from shop import words\n\nwords('a b')\n").unwrap();
-    let done = call(&repo, &["debug", "--python", python.as_str(), "run.py"], "s\nset text = 'x'\nq\n");
-    assert!(done.stdout.contains("only a prediction can be changed"), "{}\n{}", done.stdout, done.stderr);
+    std::fs::write(
+        repo.root().join("run.py"),
+        "from shop import words\n\nwords('a b')\n",
+    )
+    .unwrap();
+    let done = call(
+        &repo,
+        &["debug", "--python", python.as_str(), "run.py"],
+        "s\nset text = 'x'\nq\n",
+    );
+    assert!(
+        done.stdout.contains("only a prediction can be changed"),
+        "{}\n{}",
+        done.stdout,
+        done.stderr
+    );
 }

@@ -1,18 +1,18 @@
 //! `ndbg-agent debug`.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use clap::Args;
 use ndbg_tools::Cancel;
 use ndbg_tools::python::managed::cache_folder;
 
-use super::simulate::{ModelArguments, SubjectArguments};
+use super::model::ModelArguments;
+use super::simulate::{LimitArguments, SubjectArguments};
 use super::trace::{RecordArguments, Source, open, record, say};
 use crate::debug::{self, Debugger, Predicted};
 use crate::fix::stop::Stop;
-use crate::model::{self, Named};
 use crate::outcome::Outcome;
-use crate::simulate::ending;
 use crate::report::ColorChoice;
+use crate::simulate::ending;
 
 /// Step through a recorded run, forwards and backwards
 ///
@@ -55,6 +55,8 @@ pub struct DebugArguments {
     call: Option<String>,
     #[command(flatten)]
     model: ModelArguments,
+    #[command(flatten)]
+    limits: LimitArguments,
 }
 
 /// Runs the verb.
@@ -65,8 +67,9 @@ pub fn run(arguments: DebugArguments, color: ColorChoice) -> anyhow::Result<Outc
             file,
             call,
             model: arguments.model,
+            limits: arguments.limits,
         };
-        return match predict(&subject, python.as_deref()) {
+        return match predict(&subject, python.as_ref()) {
             Ok(debugger) => {
                 debug::run(debugger, &cache_folder().join("debug_history"))?;
                 Ok(Outcome::Fixed)
@@ -105,19 +108,27 @@ pub fn run(arguments: DebugArguments, color: ColorChoice) -> anyhow::Result<Outc
 }
 
 /// A debugger over the prediction of a call.
-fn predict(subject: &SubjectArguments, python: Option<&Utf8Path>) -> Result<Debugger, Stop> {
-    let cancel = Cancel::on_signals()
-        .map_err(|error| Stop::new(Outcome::Environment, error.to_string()))?;
+fn predict(subject: &SubjectArguments, python: Option<&Utf8PathBuf>) -> Result<Debugger, Stop> {
+    let cancel =
+        Cancel::on_signals().map_err(|error| Stop::new(Outcome::Environment, error.to_string()))?;
     let program = subject.program()?;
-    let Ok(named) = subject.model.model.parse::<Named>();
-    let model = model::open(&named, None, python, &cancel)?;
+    let model = subject.model.open(python, &cancel)?;
     model.performs_operations("debug --predict")?;
     let name = model.name().to_owned();
     let file = subject.file.to_string();
-    let predicted = Predicted::new(program, Box::new(model), subject.model.limits(), file, name);
+    let predicted = Predicted::new(
+        program,
+        Box::new(model),
+        subject.limits.limits(),
+        file,
+        name,
+    );
     let ended = ending(predicted.run());
     Debugger::predicting(predicted).ok_or_else(|| {
-        Stop::new(Outcome::Usage, format!("there is nothing to step through: {ended}"))
-            .hint("name a function of the file, with arguments that fit its signature")
+        Stop::new(
+            Outcome::Usage,
+            format!("there is nothing to step through: {ended}"),
+        )
+        .hint("name a function of the file, with arguments that fit its signature")
     })
 }

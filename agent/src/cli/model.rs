@@ -6,17 +6,28 @@ use ndbg_simulator::model::Dialect;
 use ndbg_tools::Cancel;
 
 use crate::fix::stop::Stop;
-use crate::model::{self, Model, Named};
+use crate::model::{self, Model, Named, Served};
 
 /// The model, and the interpreter that knows better.
 #[derive(Debug, Args)]
 pub struct ModelArguments {
-    /// `embedded`, folder of a checkpoint, FILE.gguf, or `oracle` (a real interpreter)
-    #[arg(long, value_name = "MODEL", default_value = "embedded", help_heading = "Model")]
+    /// `embedded`, folder of a checkpoint, FILE.gguf, a server's URL, or `oracle` (a real interpreter)
+    #[arg(
+        long,
+        value_name = "MODEL",
+        default_value = "embedded",
+        help_heading = "Model"
+    )]
     pub model: Named,
     /// Grammar that the model speaks, if its files do not say
     #[arg(long, value_enum, value_name = "DIALECT", help_heading = "Model")]
     pub dialect: Option<SpokenDialect>,
+    /// The `tokenizer.json` of a model behind a server; the dialect `step` needs none
+    #[arg(long, value_name = "FILE", help_heading = "Model")]
+    pub tokenizer: Option<Utf8PathBuf>,
+    /// Name of the model on the server, if it has several; its key is in `NDBG_API_KEY`
+    #[arg(long, value_name = "NAME", help_heading = "Model")]
+    pub served_as: Option<String>,
 }
 
 /// [`Dialect`] on the command line.
@@ -46,7 +57,16 @@ impl ModelArguments {
     /// # Errors
     /// As for [`model::open`].
     pub fn open(&self, python: Option<&Utf8PathBuf>, cancel: &Cancel) -> Result<Model, Stop> {
-        let dialect = self.dialect.map(Dialect::from);
-        model::open(&self.model, dialect, python.map(|path| path.as_path()), cancel)
+        let served = Served {
+            dialect: self.dialect.map(Dialect::from),
+            tokenizer: self.tokenizer.clone(),
+            name: self.served_as.clone(),
+        };
+        model::open(
+            &self.model,
+            &served,
+            python.map(|path| path.as_path()),
+            cancel,
+        )
     }
 }

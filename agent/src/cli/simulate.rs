@@ -5,11 +5,13 @@ use std::io::Write as _;
 use camino::Utf8PathBuf;
 use clap::Args;
 use ndbg_simulator::harness::{self, Ended, Limits, Program};
+use ndbg_simulator::model::LanguageModel;
 use ndbg_tools::Cancel;
 
+use super::model::ModelArguments;
 use super::trace::say;
 use crate::fix::stop::Stop;
-use crate::model::{self, Model, Named};
+use crate::model::Model;
 use crate::outcome::Outcome;
 use crate::simulate::{self, Goal, Shown};
 
@@ -41,12 +43,7 @@ pub struct SimulateArguments {
     #[arg(long, group = "goal", help_heading = "Actions")]
     step_return: bool,
     /// Show the first state at a line
-    #[arg(
-        long,
-        value_name = "LINE",
-        group = "goal",
-        help_heading = "Actions"
-    )]
+    #[arg(long, value_name = "LINE", group = "goal", help_heading = "Actions")]
     r#break: Option<u32>,
     /// Show only how the call ends
     #[arg(long, group = "goal", help_heading = "Actions")]
@@ -73,19 +70,13 @@ pub struct SubjectArguments {
     pub call: String,
     #[command(flatten)]
     pub model: ModelArguments,
+    #[command(flatten)]
+    pub limits: LimitArguments,
 }
 
-/// Who predicts.
+/// How far a prediction goes, and what it believes.
 #[derive(Debug, Args)]
-pub struct ModelArguments {
-    /// `embedded`, a checkpoint's folder or GGUF file, a server's URL, or `oracle` for a real interpreter
-    #[arg(
-        long,
-        value_name = "MODEL",
-        default_value = "embedded",
-        help_heading = "Prediction"
-    )]
-    pub model: String,
+pub struct LimitArguments {
     /// Answers less probable than this are unknown, 0 to 1
     #[arg(long, value_name = "P", default_value_t = 0.5, value_parser = probability, help_heading = "Prediction")]
     pub threshold: f64,
@@ -94,7 +85,7 @@ pub struct ModelArguments {
     pub max_states: u64,
 }
 
-impl ModelArguments {
+impl LimitArguments {
     /// The limits of a prediction.
     pub fn limits(&self) -> Limits {
         Limits {
@@ -120,8 +111,7 @@ impl SubjectArguments {
         let bytes = std::fs::read(&self.file)
             .map_err(|error| usage(format!("`{}`: {error}", self.file)))?;
         let source = String::from_utf8(bytes).map_err(|_| {
-            usage(format!("`{}` is not UTF-8", self.file))
-                .hint("predictions need source in UTF-8")
+            usage(format!("`{}` is not UTF-8", self.file)).hint("predictions need source in UTF-8")
         })?;
         if let Err(error) = Program::parse(&source, "None") {
             return Err(usage(format!("`{}` does not parse: {error}", self.file)));
@@ -158,10 +148,11 @@ pub fn run(arguments: &SimulateArguments) -> anyhow::Result<Outcome> {
 fn simulate(arguments: &SimulateArguments, cancel: &Cancel) -> Result<Outcome, Stop> {
     let subject = &arguments.subject;
     let program = subject.program()?;
-    let Ok(named) = subject.model.model.parse::<Named>();
-    let model = model::open(&named, None, arguments.python.as_deref(), cancel)?;
-    model.performs_operations("simulate")?;
-    let run = harness::run(&program, &model, subject.model.limits());
+    let model = subject.model.open(arguments.python.as_ref(), cancel)?;
+    if let Model::Language(model) = model {
+        return trajectory(arguments, &program, model);
+    }
+    let run = harness::run(&program, &model, subject.limits.limits());
     if let Ended::Raised(kind, message) = &run.ended
         && run.events.is_empty()
     {
@@ -179,7 +170,13 @@ fn simulate(arguments: &SimulateArguments, cancel: &Cancel) -> Result<Outcome, S
         Shown::Predicted
     };
     let checked = if arguments.check {
-        Some(simulate::check(&program, &subject.call, &run, arguments.python.as_deref(), cancel)?)
+        Some(simulate::check(
+            &program,
+            &subject.call,
+            &run,
+            arguments.python.as_deref(),
+            cancel,
+        )?)
     } else {
         None
     };
@@ -194,7 +191,13 @@ fn simulate(arguments: &SimulateArguments, cancel: &Cancel) -> Result<Outcome, S
             text.push_str(&simulate::json(&program, &run, at, shown));
             text.push('\n');
         } else {
-            text.push_str(&simulate::text(&program, &run, at, goal != Goal::All, shown));
+            text.push_str(&simulate::text(
+                &program,
+                &run,
+                at,
+                goal != Goal::All,
+                shown,
+            ));
         }
         if let Some(parted) = checked.as_ref().and_then(|checked| checked.parted.as_ref())
             && parted.at == at
@@ -224,5 +227,69 @@ fn simulate(arguments: &SimulateArguments, cancel: &Cancel) -> Result<Outcome, S
         Outcome::NotFixed
     } else {
         Outcome::Fixed
+    })
+}
+
+/// The same with a model that speaks whole trajectories.
+fn trajectory(
+    arguments: &SimulateArguments,
+    program: &Program,
+    model: Box<dyn LanguageModel>,
+) -> Result<Outcome, Stop> {
+    if arguments.check {
+        return Err(Stop::new(
+            Outcome::Usage,
+            "`--check` needs a model of the dialect `step`",
+        )
+        .hint("states of other dialects have no line numbers to compare"));
+    }
+    let Some((function, inner)) = program.plain_call() else {
+        return Err(Stop::new(
+            Outcome::Usage,
+            "the call is no call of a function by its name",
+        )
+        .hint("models of whole trajectories know calls like `f([3, 1, 2])`"));
+    };
+    let limits = &arguments.subject.limits;
+    let walked = simulate::walk(
+        model,
+        program,
+        function,
+        inner,
+        arguments.goal(),
+        limits.threshold,
+        limits.max_states as usize,
+    )
+    .map_err(|error| Stop::new(Outcome::NotFixed, error.to_string()))?;
+    let mut text = String::new();
+    let skip = match arguments.goal() {
+        Goal::All => 0,
+        _ => walked.states.len() - usize::from(walked.reached && walked.states.len() > 1),
+    };
+    for (state, sure) in &walked.states[skip..] {
+        if arguments.json {
+            text.push_str(
+                &serde_json::json!({"event": state.event, "source": state.source,
+                    "locals": state.locals, "provenance": "predicted", "confidence": sure})
+                .to_string(),
+            );
+            text.push('\n');
+        } else {
+            text.push_str(&simulate::state_text(state, *sure));
+        }
+    }
+    if arguments.json {
+        text.push_str(&serde_json::json!({"ended": walked.ended}).to_string());
+        text.push('\n');
+    } else if !walked.ended.is_empty() {
+        text.push_str(&walked.ended);
+        text.push('\n');
+    }
+    // Nobody may be listening any more.
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    Ok(if walked.reached {
+        Outcome::Fixed
+    } else {
+        Outcome::NotFixed
     })
 }

@@ -415,8 +415,7 @@ fn merge_with(
             validation: settings.validation,
         },
         tokens: settings.tokens,
-        tokenizer: (settings.grammar == Grammar::Step)
-            .then(|| Vocabulary::get().tokenizer_json()),
+        tokenizer: (settings.grammar == Grammar::Step).then(|| Vocabulary::get().tokenizer_json()),
         ..Merging::default()
     };
     let recipe = Recipe {

@@ -6,8 +6,8 @@ use ndbg_dataset::sample::{Harvest, Origin, Skip, Unit};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::programs::{Program, Runner};
 use super::operations;
+use super::programs::{Program, Runner};
 use super::trajectories::{Drawing, Grammar, of_programs};
 
 /// Programs of a unit: a Python process for each, so that starting it costs little.

@@ -79,7 +79,11 @@ pub(super) fn drills(unit: &Unit, runner: &Runner, drawing: &Drawing) -> Result<
     let mut samples = samples.made;
     if let Some(first) = samples.first_mut() {
         // What the split is decided by: drills of one unit stay together.
-        let listed: Vec<&str> = drawn.iter().take(200).map(|o| o.expression.as_str()).collect();
+        let listed: Vec<&str> = drawn
+            .iter()
+            .take(200)
+            .map(|o| o.expression.as_str())
+            .collect();
         let expressions = listed.into_iter().filter(|text| !text.contains(" = "));
         first.program = Some(expressions.collect::<Vec<_>>().join("\n") + "\n");
     }
@@ -120,7 +124,9 @@ pub(super) fn of_programs(
         let parsed = match harness::Program::parse(&program.source, &call) {
             Ok(parsed) => parsed,
             Err(error) => {
-                harvest.left_out.insert(program.id.clone(), error.to_string());
+                harvest
+                    .left_out
+                    .insert(program.id.clone(), error.to_string());
                 continue;
             }
         };

@@ -105,15 +105,20 @@ impl Predicted {
                 format!("`{name}` is not bound here; {} are", known.join(", "))
             });
         }
-        self.overrides
-            .retain(|held| held.event < at.index() || (held.event == at.index() && held.name != name));
+        self.overrides.retain(|held| {
+            held.event < at.index() || (held.event == at.index() && held.name != name)
+        });
         self.overrides.push(Override {
             event: at.index(),
             name: name.to_owned(),
             value,
         });
-        self.run =
-            harness::run_with(&self.program, &self.operations, self.limits, &self.overrides);
+        self.run = harness::run_with(
+            &self.program,
+            &self.operations,
+            self.limits,
+            &self.overrides,
+        );
         Ok(())
     }
 }

@@ -13,6 +13,7 @@ use ndbg_tools::python::operations::Interpreter;
 use super::files;
 use super::named::Named;
 use super::reality::Reality;
+use super::server::{self, Served};
 use crate::fix::stop::Stop;
 use crate::outcome::Outcome;
 
@@ -32,14 +33,14 @@ impl std::fmt::Debug for Model {
     }
 }
 
-/// Opens a model. `dialect` is the grammar that it speaks, if its files do not say or are wrong;
-/// `python` the interpreter of the oracle.
+/// Opens a model. `served` is what is said about it where its files or its server do not; `python` is
+/// the interpreter of the oracle.
 ///
 /// # Errors
-/// There is no such model, its files are not right, or nobody trained it.
+/// There is no such model, its files are not right, nobody trained it, or its server does not answer.
 pub fn open(
     named: &Named,
-    dialect: Option<Dialect>,
+    served: &Served,
     python: Option<&Utf8Path>,
     cancel: &Cancel,
 ) -> Result<Model, Stop> {
@@ -52,13 +53,9 @@ pub fn open(
             ModelError::Weights(why) if why.contains("random") => files::untrained("embedded"),
             _ => files::wrong("embedded", &error),
         })?),
-        Named::Folder(path) => files::folder(path, dialect)?,
-        Named::Gguf(path) => files::gguf(path, dialect)?,
-        Named::Remote(url) => {
-            let message = format!("models on servers, such as `{url}`, cannot be asked yet");
-            return Err(Stop::new(Outcome::Usage, message)
-                .hint("name a folder, a file that ends in `.gguf`, `embedded` or `oracle`"));
-        }
+        Named::Folder(path) => files::folder(path, served.dialect)?,
+        Named::Gguf(path) => files::gguf(path, served.dialect)?,
+        Named::Remote(url) => server::open(url, served)?,
     };
     Ok(match model.dialect() {
         Dialect::Step => Model::Step(Box::new(StepModel::new(model))),
@@ -94,7 +91,8 @@ impl Model {
             return Ok(());
         };
         let dialect = model.dialect().name();
-        let message = format!("`{what}` needs a model of the dialect `step`, this one speaks `{dialect}`");
+        let message =
+            format!("`{what}` needs a model of the dialect `step`, this one speaks `{dialect}`");
         Err(Stop::new(Outcome::Usage, message)
             .hint("use `--model embedded`, or train one with `dataset build --grammar step`"))
     }
@@ -118,9 +116,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_is_refused_by_its_address() {
-        let named = "http://localhost:9".parse().unwrap();
-        let stop = open(&named, None, None, &Cancel::default()).unwrap_err();
-        assert!(stop.message.contains("http://localhost:9"), "{}", stop.message);
+    fn a_server_that_is_not_there_is_named() {
+        let named = "http://127.0.0.1:9".parse().unwrap();
+        let stop = open(&named, &Served::default(), None, &Cancel::default()).unwrap_err();
+        assert!(stop.message.contains("127.0.0.1:9"), "{}", stop.message);
     }
 }

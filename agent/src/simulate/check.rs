@@ -47,14 +47,21 @@ pub struct Parted {
 impl Checked {
     /// Whether all of the prediction is what happened.
     pub fn agrees(&self) -> bool {
-        self.whole && self.parted.is_none() && self.agree == self.real && self.agree == self.predicted
+        self.whole
+            && self.parted.is_none()
+            && self.agree == self.real
+            && self.agree == self.predicted
     }
 
     /// In a line or two.
     pub fn summary(&self) -> String {
         let mut text = format!("really {}\n", self.ending);
         if self.agrees() {
-            let _ = writeln!(text, "the prediction is what happened, in all {} states", self.real);
+            let _ = writeln!(
+                text,
+                "the prediction is what happened, in all {} states",
+                self.real
+            );
         } else {
             let _ = writeln!(
                 text,
@@ -163,7 +170,8 @@ fn real_states(program: &Program, recording: &Recording) -> Vec<EventId> {
 
 fn same(event: &Event, recording: &Recording, id: EventId) -> bool {
     let real = recording.event(id);
-    if real.kind != event.kind || program_line(event) != real.line && event.kind != EventKind::Return
+    if real.kind != event.kind
+        || program_line(event) != real.line && event.kind != EventKind::Return
     {
         return false;
     }
@@ -232,7 +240,11 @@ fn difference(event: &Event, recording: &Recording, id: EventId) -> String {
     }
     if let (Some(value), EventKind::Return) = (real.value, real.kind) {
         let value = recording.text(value);
-        if event.value.as_deref().is_none_or(|own| !same_text(own, value)) {
+        if event
+            .value
+            .as_deref()
+            .is_none_or(|own| !same_text(own, value))
+        {
             let _ = writeln!(text, "        really: -> {value}");
         }
     }
@@ -243,7 +255,10 @@ fn difference(event: &Event, recording: &Recording, id: EventId) -> String {
 }
 
 fn ending(recording: &Recording) -> String {
-    let exit = recording.boundaries().first().and_then(|boundary| boundary.exit);
+    let exit = recording
+        .boundaries()
+        .first()
+        .and_then(|boundary| boundary.exit);
     let last = (0..recording.len())
         .rev()
         .filter_map(|number| recording.find_event(number))
@@ -251,7 +266,10 @@ fn ending(recording: &Recording) -> String {
     match (exit, last) {
         (Some(ExitKind::Normal), Some(id)) => {
             let value = recording.event(id).value;
-            format!("returns {}", value.map_or("nothing", |value| recording.text(value)))
+            format!(
+                "returns {}",
+                value.map_or("nothing", |value| recording.text(value))
+            )
         }
         (Some(ExitKind::Error), _) => {
             let raised = (0..recording.len())

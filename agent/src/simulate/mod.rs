@@ -3,7 +3,9 @@
 mod check;
 mod goal;
 mod show;
+mod trajectory;
 
 pub use check::{Checked, Parted, check, compare};
 pub use goal::{Goal, reached};
 pub use show::{Shown, confidence, ending, json, json_ending, text};
+pub use trajectory::{Walked, state_text, walk};

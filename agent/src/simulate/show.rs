@@ -34,7 +34,7 @@ impl Shown {
 }
 
 /// Text without control characters, cut at its end.
-fn short(text: &str, width: usize) -> String {
+pub(super) fn short(text: &str, width: usize) -> String {
     let clean: String = text
         .chars()
         .map(|c| if c.is_control() { '·' } else { c })
@@ -42,7 +42,11 @@ fn short(text: &str, width: usize) -> String {
     if clean.chars().count() <= width {
         return clean;
     }
-    clean.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+    clean
+        .chars()
+        .take(width.saturating_sub(1))
+        .chain(['…'])
+        .collect()
 }
 
 /// How sure, never rounded up to certainty.
@@ -60,7 +64,11 @@ pub fn text(program: &Program, run: &Run, at: usize, whole: bool, shown: Shown) 
     let event = &run.events[at];
     let depth = depth(run, event);
     let right = format!("{} {}", shown.word(), confidence(event.log_probability));
-    let source = format!("{}{}", "  ".repeat(depth.min(8)), program.line_text(event.line));
+    let source = format!(
+        "{}{}",
+        "  ".repeat(depth.min(8)),
+        program.line_text(event.line)
+    );
     let room = WIDTH - 6 - right.chars().count() - 1;
     let mut out = format!(
         "{:>4}  {:<room$} {right}\n",

@@ -51,8 +51,8 @@ pub(super) enum Kind {
 
 use Kind::{
     Any, Bool, Bound, Char, Container, Dict, Digits, End, Float, Index, Int, Ints, Item, Iterator,
-    Keys, Like, List, Lists, Near, None, Number, Pairs, Part, Positive, Range, Scalar, Sequence, Set,
-    Small, Spec, Start, Step, Str, Strs, Template, Tuple, Width, Word,
+    Keys, Like, List, Lists, Near, None, Number, Pairs, Part, Positive, Range, Scalar, Sequence,
+    Set, Small, Spec, Start, Step, Str, Strs, Template, Tuple, Width, Word,
 };
 
 pub(super) type Row = (f64, &'static str, &'static [Kind]);

@@ -11,8 +11,9 @@ const WORDS: &[&str] = &[
     "value", "key", "item", "list", "red", "green", "blue", "one", "two", "three", "alpha", "beta",
     "gamma", "foo", "bar", "baz", "x", "y", "z", "a", "b", "c", "user", "admin", "error", "ok",
     "yes", "no", "the", "quick", "brown", "fox", "john", "mary", "paris", "london", "abc", "xyz",
-    "code", "file", "path", "left", "right", "north", "day", "night", "sun", "moon", "tree", "level",
-    "madam", "noon", "total", "count", "price", "status", "open", "close", "start", "end", "size",
+    "code", "file", "path", "left", "right", "north", "day", "night", "sun", "moon", "tree",
+    "level", "madam", "noon", "total", "count", "price", "status", "open", "close", "start", "end",
+    "size",
 ];
 
 /// A value of a kind; some kinds depend on the operands before.
@@ -38,11 +39,15 @@ pub(super) fn value(random: &mut Random, kind: Kind, before: &[Literal]) -> Lite
         Kind::Strs => Literal::List(strings(random, 7)),
         Kind::Tuple => tuple(random),
         Kind::Pairs => Literal::List(
-            (0..length(random, 5)).map(|_| Literal::Tuple(vec![scalar(random), scalar(random)])).collect(),
+            (0..length(random, 5))
+                .map(|_| Literal::Tuple(vec![scalar(random), scalar(random)]))
+                .collect(),
         ),
-        Kind::Lists => {
-            Literal::List((0..length(random, 4)).map(|_| Literal::List(integers(random, 4))).collect())
-        }
+        Kind::Lists => Literal::List(
+            (0..length(random, 4))
+                .map(|_| Literal::List(integers(random, 4)))
+                .collect(),
+        ),
         Kind::Dict => dict(random),
         Kind::Set => set(random),
         Kind::Range => {
@@ -79,7 +84,11 @@ pub(super) fn value(random: &mut Random, kind: Kind, before: &[Literal]) -> Lite
         Kind::Index(of) => {
             let length = before[of].len().unwrap_or(0) as i64;
             let past = i64::from(random.chance(0.08));
-            let low = if random.chance(0.25) { -length - past } else { 0 };
+            let low = if random.chance(0.25) {
+                -length - past
+            } else {
+                0
+            };
             let high = if low < 0 { -1 } else { length - 1 + past };
             Literal::Int(random.between(low, high.max(low)).into())
         }
@@ -119,14 +128,23 @@ pub(super) fn value(random: &mut Random, kind: Kind, before: &[Literal]) -> Lite
             let texts = random.chance(0.25);
             Literal::List(
                 (0..items)
-                    .map(|_| if texts { Literal::Str(word(random)) } else { Literal::Int(random.between(0, 9).into()) })
+                    .map(|_| {
+                        if texts {
+                            Literal::Str(word(random))
+                        } else {
+                            Literal::Int(random.between(0, 9).into())
+                        }
+                    })
                     .collect(),
             )
         }
         Kind::Template(style) => template(random, style),
         Kind::Spec => Literal::Str(
             random
-                .word(&[".2f", ".1f", "d", "5d", ">8", "<8", "^9", "05d", ",", ".0%", "x", "b", "02d", ">3", ".3f", "s", "+d"])
+                .word(&[
+                    ".2f", ".1f", "d", "5d", ">8", "<8", "^9", "05d", ",", ".0%", "x", "b", "02d",
+                    ">3", ".3f", "s", "+d",
+                ])
                 .to_owned(),
         ),
     }
@@ -180,7 +198,9 @@ fn word(random: &mut Random) -> String {
         }
         6 => random.word(WORDS).to_uppercase(),
         7 => String::new(),
-        _ => (0..1 + random.below(6)).map(|_| character(random)).collect(),
+        _ => (0..1 + random.below(6))
+            .map(|_| character(random))
+            .collect(),
     }
 }
 
@@ -188,29 +208,53 @@ fn text(random: &mut Random) -> String {
     match random.below(12) {
         0 => random.word(WORDS).to_owned(),
         1 | 2 => {
-            let between = random.word(&[" ", " ", " ", ",", ", ", "-", "_", "  ", "\n", "/", ".", ":"]);
+            let between = random.word(&[
+                " ", " ", " ", ",", ", ", "-", "_", "  ", "\n", "/", ".", ":",
+            ]);
             let words: Vec<String> = (0..2 + random.below(4)).map(|_| word(random)).collect();
             words.join(between)
         }
         3 => {
             let word = random.word(WORDS);
-            word.chars().map(|c| if random.chance(0.5) { c.to_ascii_uppercase() } else { c }).collect()
+            word.chars()
+                .map(|c| {
+                    if random.chance(0.5) {
+                        c.to_ascii_uppercase()
+                    } else {
+                        c
+                    }
+                })
+                .collect()
         }
         4 => integer(random).to_string(),
         5 => {
             let letter = character(random);
             let other = character(random);
-            (0..1 + random.below(10)).map(|_| if random.chance(0.6) { letter } else { other }).collect()
+            (0..1 + random.below(10))
+                .map(|_| if random.chance(0.6) { letter } else { other })
+                .collect()
         }
-        6 => (0..1 + random.below(20)).map(|_| char::from(*random.pick(b"abcdefghijklmnopqrstuvwxyz"))).collect(),
-        7 => (0..1 + random.below(14)).map(|_| char::from(*random.pick(b"abcABC123"))).collect(),
+        6 => (0..1 + random.below(20))
+            .map(|_| char::from(*random.pick(b"abcdefghijklmnopqrstuvwxyz")))
+            .collect(),
+        7 => (0..1 + random.below(14))
+            .map(|_| char::from(*random.pick(b"abcABC123")))
+            .collect(),
         8 => format!("  {} ", random.word(WORDS)),
         9 => {
-            let text: String = (0..1 + random.below(24)).map(|_| character(random)).collect();
-            if random.chance(0.05) { text + random.word(&["é", "ß", "日本", "\t", "ñ"]) } else { text }
+            let text: String = (0..1 + random.below(24))
+                .map(|_| character(random))
+                .collect();
+            if random.chance(0.05) {
+                text + random.word(&["é", "ß", "日本", "\t", "ñ"])
+            } else {
+                text
+            }
         }
         10 => String::new(),
-        _ => (0..1 + random.below(12)).map(|_| character(random)).collect(),
+        _ => (0..1 + random.below(12))
+            .map(|_| character(random))
+            .collect(),
     }
 }
 
@@ -228,7 +272,11 @@ fn integers(random: &mut Random, most: usize) -> Vec<Literal> {
     let narrow = random.chance(0.5);
     (0..length(random, most))
         .map(|_| {
-            let value = if narrow { random.between(0, 9) } else { integer(random) };
+            let value = if narrow {
+                random.between(0, 9)
+            } else {
+                integer(random)
+            };
             Literal::Int(value.into())
         })
         .collect()
@@ -238,7 +286,11 @@ fn strings(random: &mut Random, most: usize) -> Vec<Literal> {
     let letters = random.chance(0.3);
     (0..length(random, most))
         .map(|_| {
-            Literal::Str(if letters { char::from(*random.pick(b"abcdefxyz")).into() } else { word(random) })
+            Literal::Str(if letters {
+                char::from(*random.pick(b"abcdefxyz")).into()
+            } else {
+                word(random)
+            })
         })
         .collect()
 }
@@ -247,8 +299,12 @@ fn list(random: &mut Random) -> Literal {
     Literal::List(match random.below(10) {
         0 => Vec::new(),
         1 => (0..length(random, 5)).map(|_| scalar(random)).collect(),
-        2 => (0..length(random, 3)).map(|_| Literal::List(integers(random, 3))).collect(),
-        3 => (0..length(random, 4)).map(|_| Literal::Tuple(vec![scalar(random), scalar(random)])).collect(),
+        2 => (0..length(random, 3))
+            .map(|_| Literal::List(integers(random, 3)))
+            .collect(),
+        3 => (0..length(random, 4))
+            .map(|_| Literal::Tuple(vec![scalar(random), scalar(random)]))
+            .collect(),
         4..7 => strings(random, 7),
         _ => integers(random, 9),
     })
@@ -272,7 +328,11 @@ fn dict(random: &mut Random) -> Literal {
         } else {
             Literal::Str(random.word(WORDS).to_owned())
         };
-        let value = if nested { Literal::List(integers(random, 3)) } else { scalar(random) };
+        let value = if nested {
+            Literal::List(integers(random, 3))
+        } else {
+            scalar(random)
+        };
         if !pairs.iter().any(|(held, _)| *held == key) {
             pairs.push((key, value));
         }
@@ -282,7 +342,11 @@ fn dict(random: &mut Random) -> Literal {
 
 fn set(random: &mut Random) -> Literal {
     let mut items: Vec<Literal> = Vec::new();
-    let drawn = if random.chance(0.6) { integers(random, 6) } else { strings(random, 4) };
+    let drawn = if random.chance(0.6) {
+        integers(random, 6)
+    } else {
+        strings(random, 4)
+    };
     for item in drawn {
         if !items.contains(&item) {
             items.push(item);
@@ -293,7 +357,11 @@ fn set(random: &mut Random) -> Literal {
 
 fn like(random: &mut Random, of: &Literal) -> Literal {
     match of {
-        Literal::Str(_) => Literal::Str(if random.chance(0.5) { text(random) } else { word(random) }),
+        Literal::Str(_) => Literal::Str(if random.chance(0.5) {
+            text(random)
+        } else {
+            word(random)
+        }),
         Literal::Int(_) => Literal::Int(integer(random).into()),
         Literal::Float(_) => Literal::Float(float(random)),
         Literal::Bool(_) => Literal::Bool(random.chance(0.5)),
@@ -313,17 +381,23 @@ fn like(random: &mut Random, of: &Literal) -> Literal {
 fn item(random: &mut Random, of: &Literal) -> Literal {
     let held: Vec<Literal> = match of {
         Literal::Str(text) => text.chars().map(|c| Literal::Str(c.into())).collect(),
-        Literal::List(items) | Literal::Tuple(items) | Literal::Set(items) | Literal::FrozenSet(items) => {
-            items.clone()
-        }
+        Literal::List(items)
+        | Literal::Tuple(items)
+        | Literal::Set(items)
+        | Literal::FrozenSet(items) => items.clone(),
         Literal::Dict(pairs) => pairs.iter().map(|(key, _)| key.clone()).collect(),
-        Literal::Range(start, end, _) => vec![Literal::Int(start.clone()), Literal::Int(end - BigInt::from(1))],
+        Literal::Range(start, end, _) => vec![
+            Literal::Int(start.clone()),
+            Literal::Int(end - BigInt::from(1)),
+        ],
         _ => Vec::new(),
     };
     if held.is_empty() || random.chance(0.3) {
         return match held.first() {
             Some(Literal::Int(_)) => Literal::Int(random.between(0, 12).into()),
-            Some(Literal::Str(text)) if text.chars().count() == 1 => Literal::Str(character(random).into()),
+            Some(Literal::Str(text)) if text.chars().count() == 1 => {
+                Literal::Str(character(random).into())
+            }
             Some(Literal::Tuple(_) | Literal::List(_)) => like(random, &held[0]),
             Some(_) => Literal::Str(random.word(WORDS).to_owned()),
             None => scalar(random),
@@ -339,11 +413,19 @@ fn part(random: &mut Random, of: &Literal) -> Literal {
     };
     let letters: Vec<char> = text.chars().collect();
     if letters.is_empty() || random.chance(0.25) {
-        return Literal::Str(if random.chance(0.5) { character(random).into() } else { word(random) });
+        return Literal::Str(if random.chance(0.5) {
+            character(random).into()
+        } else {
+            word(random)
+        });
     }
     let from = random.below(letters.len());
     let most = (letters.len() - from).min(4);
-    let count = if random.chance(0.6) { 1 } else { 1 + random.below(most) };
+    let count = if random.chance(0.6) {
+        1
+    } else {
+        1 + random.below(most)
+    };
     Literal::Str(letters[from..from + count].iter().collect())
 }
 
@@ -372,7 +454,10 @@ fn template(random: &mut Random, style: char) -> Literal {
             let between = random.word(&[", ", " ", "-", "=", ": ", "/", " and "]);
             format!("{before}{{}}{between}{{}}{after}")
         }
-        '%' => format!("{before}{}{after}", random.word(&["%s", "%s", "%d", "%r", "%5s", "%.2f"])),
+        '%' => format!(
+            "{before}{}{after}",
+            random.word(&["%s", "%s", "%d", "%r", "%5s", "%.2f"])
+        ),
         _ => format!("{before}{{}}{after}"),
     })
 }

@@ -103,27 +103,29 @@ impl<M: LanguageModel> StepModel<M> {
             sampling,
             ..self.request(&question, &stop, &ValueMask::Value)
         };
-        let generated = self.model.generate(&request).map_err(|error| failed(&error))?;
+        let generated = self
+            .model
+            .generate(&request)
+            .map_err(|error| failed(&error))?;
         Ok(generated
             .iter()
             .filter(|generated| generated.stopped)
             .filter_map(|generated| {
-                Some((decode_hole(&generated.tokens).ok()?, generated.unmasked_logprob()))
+                Some((
+                    decode_hole(&generated.tokens).ok()?,
+                    generated.unmasked_logprob(),
+                ))
             })
             .collect())
     }
 
-    fn request<'a>(
-        &self,
-        prompt: &'a [u32],
-        stop: &'a [u32],
-        mask: &'a ValueMask,
-    ) -> Request<'a> {
+    fn request<'a>(&self, prompt: &'a [u32], stop: &'a [u32], mask: &'a ValueMask) -> Request<'a> {
         Request {
             prompt,
             sampling: drawn_for(self.sampling, prompt),
             stop,
-            max_tokens: MAX_ANSWER.min(self.model.context() - prompt.len().min(self.model.context())),
+            max_tokens: MAX_ANSWER
+                .min(self.model.context() - prompt.len().min(self.model.context())),
             mask: Some(mask),
         }
     }
@@ -150,13 +152,21 @@ impl<M: LanguageModel> Operations for StepModel<M> {
 /// Sampling with a seed of its own for each question: else one unlucky draw would spoil all answers of
 /// a seed at once.
 fn drawn_for(sampling: Sampling, prompt: &[u32]) -> Sampling {
-    let Sampling::Random { temperature, top_p, seed, samples } = sampling else {
+    let Sampling::Random {
+        temperature,
+        top_p,
+        seed,
+        samples,
+    } = sampling
+    else {
         return sampling;
     };
     // FNV-1a over tokens.
-    let mixed = prompt.iter().fold(0xcbf2_9ce4_8422_2325_u64 ^ seed, |hash, &token| {
-        (hash ^ u64::from(token)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let mixed = prompt
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64 ^ seed, |hash, &token| {
+            (hash ^ u64::from(token)).wrapping_mul(0x0100_0000_01b3)
+        });
     Sampling::Random {
         temperature,
         top_p,

@@ -68,7 +68,9 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
             }
             _ => None,
         };
-        let found = parameters?.iter_non_variadic_params().find(|p| p.name().as_str() == name)?;
+        let found = parameters?
+            .iter_non_variadic_params()
+            .find(|p| p.name().as_str() == name)?;
         Some(found.name().as_str())
     }
 
@@ -109,7 +111,10 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
             Object::Unknown(why) => {
                 // Whatever it did to its arguments, nobody knows.
                 for argument in arguments {
-                    if matches!(self.heap.get(argument), Object::List(_) | Object::Dict(_) | Object::Set(_)) {
+                    if matches!(
+                        self.heap.get(argument),
+                        Object::List(_) | Object::Dict(_) | Object::Set(_)
+                    ) {
                         self.heap.set(argument, Object::Unknown(why.clone()));
                     }
                 }
@@ -125,14 +130,21 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
     fn owner_of(&self, receiver: Ref, function: Ref) -> Option<Ref> {
         let class = match self.heap.get(receiver) {
             Object::Instance { class, .. } => *class,
-            Object::Exception { kind: super::object::Kind::Own(class), .. } => *class,
+            Object::Exception {
+                kind: super::object::Kind::Own(class),
+                ..
+            } => *class,
             Object::Class { .. } => receiver,
             _ => return None,
         };
-        self.lineage(class).into_iter().find(|&class| match self.heap.get(class) {
-            Object::Class { attributes, .. } => attributes.iter().any(|(_, held)| *held == function),
-            _ => false,
-        })
+        self.lineage(class)
+            .into_iter()
+            .find(|&class| match self.heap.get(class) {
+                Object::Class { attributes, .. } => {
+                    attributes.iter().any(|(_, held)| *held == function)
+                }
+                _ => false,
+            })
     }
 
     /// Values of the parameters that have defaults.
@@ -157,7 +169,13 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
         keywords: Keywords<'p>,
         method: Option<(Ref, Ref)>,
     ) -> Outcome<Ref> {
-        let Object::Function { code, scope, defaults, .. } = self.heap.get(function).clone() else {
+        let Object::Function {
+            code,
+            scope,
+            defaults,
+            ..
+        } = self.heap.get(function).clone()
+        else {
             return self.apply(function, arguments, keywords);
         };
         if self.frames.len() > self.limits.depth {
@@ -294,7 +312,10 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
         } else if !rest.is_empty() {
             let plural = if count == 1 { "" } else { "s" };
             let takes = if with_default > 0 {
-                format!("from {} to {count} positional arguments", count - with_default)
+                format!(
+                    "from {} to {count} positional arguments",
+                    count - with_default
+                )
             } else {
                 format!("{count} positional argument{plural}")
             };
@@ -362,8 +383,11 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
             ("callable", &[value]) => {
                 let holds = matches!(
                     self.heap.get(value),
-                    Object::Function { .. } | Object::Bound { .. } | Object::Builtin(_)
-                        | Object::BuiltinMethod { .. } | Object::Class { .. }
+                    Object::Function { .. }
+                        | Object::Bound { .. }
+                        | Object::Builtin(_)
+                        | Object::BuiltinMethod { .. }
+                        | Object::Class { .. }
                 );
                 return Ok(self.heap.atom(Literal::Bool(holds)));
             }
@@ -434,11 +458,17 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
                 if self.heap.literal_of(value).is_none()
                     && matches!(
                         self.heap.get(value),
-                        Object::List(_) | Object::Tuple(_) | Object::Iterator(..) | Object::View(..)
+                        Object::List(_)
+                            | Object::Tuple(_)
+                            | Object::Iterator(..)
+                            | Object::View(..)
                     )
                 {
                     let items = self.all_items(value)?;
-                    if items.iter().any(|&item| self.heap.literal_of(item).is_none()) {
+                    if items
+                        .iter()
+                        .any(|&item| self.heap.literal_of(item).is_none())
+                    {
                         return Ok(self.heap.add(if name == "list" {
                             Object::List(items)
                         } else {
@@ -492,17 +522,25 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
     fn own_instance(&mut self, value: Ref, kinds: Ref) -> Option<bool> {
         match self.heap.get(kinds).clone() {
             Object::Tuple(all) => {
-                let answers: Vec<Option<bool>> =
-                    all.iter().map(|&kind| self.own_instance(value, kind)).collect();
+                let answers: Vec<Option<bool>> = all
+                    .iter()
+                    .map(|&kind| self.own_instance(value, kind))
+                    .collect();
                 if answers.contains(&Some(true)) {
                     return Some(true);
                 }
-                answers.into_iter().collect::<Option<Vec<bool>>>().map(|_| false)
+                answers
+                    .into_iter()
+                    .collect::<Option<Vec<bool>>>()
+                    .map(|_| false)
             }
             Object::Class { .. } => {
                 let class = match self.heap.get(value) {
                     Object::Instance { class, .. } => *class,
-                    Object::Exception { kind: super::object::Kind::Own(class), .. } => *class,
+                    Object::Exception {
+                        kind: super::object::Kind::Own(class),
+                        ..
+                    } => *class,
                     Object::Class { .. } => value,
                     Object::Unknown(_) => return None,
                     _ => return Some(false),
@@ -566,7 +604,10 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
     ) -> Outcome<Ref> {
         // `super().__init__(…)` of an exception keeps the arguments; of an object it does nothing.
         if name == "__init__" {
-            if let Object::Exception { arguments: held, .. } = self.heap.get_mut(receiver) {
+            if let Object::Exception {
+                arguments: held, ..
+            } = self.heap.get_mut(receiver)
+            {
                 *held = arguments;
             }
             return Ok(self.heap.none());
@@ -586,7 +627,10 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
         if let Some(done) = self.kept(receiver, name, &arguments)? {
             return Ok(done);
         }
-        let whole = matches!(name, "get" | "pop" | "popitem" | "setdefault" | "__getitem__");
+        let whole = matches!(
+            name,
+            "get" | "pop" | "popitem" | "setdefault" | "__getitem__"
+        );
         let text = call_text(&format!("v0.{name}"), 1, arguments.len(), &keywords);
         let mut operands = vec![receiver];
         operands.extend(arguments);
@@ -606,8 +650,14 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
     /// `append` and its like with objects that have no text to ask with.
     fn kept(&mut self, receiver: Ref, name: &str, arguments: &[Ref]) -> Outcome<Option<Ref>> {
         let plain = self.heap.literal_of(receiver).is_some()
-            && arguments.iter().all(|&argument| self.heap.literal_of(argument).is_some());
-        if plain || arguments.iter().any(|&argument| self.unknown(argument).is_some()) {
+            && arguments
+                .iter()
+                .all(|&argument| self.heap.literal_of(argument).is_some());
+        if plain
+            || arguments
+                .iter()
+                .any(|&argument| self.unknown(argument).is_some())
+        {
             return Ok(None);
         }
         match (self.heap.get(receiver).clone(), name, arguments) {
@@ -665,7 +715,9 @@ fn parameters_of<'p>(code: Code<'p>) -> Option<&'p Parameters> {
 
 /// `name(v0, v1, key=v2)`, with slots from `first` on.
 fn call_text(name: &str, first: usize, count: usize, keywords: &[(&str, Ref)]) -> String {
-    let mut parts: Vec<String> = (first..first + count).map(|slot| format!("v{slot}")).collect();
+    let mut parts: Vec<String> = (first..first + count)
+        .map(|slot| format!("v{slot}"))
+        .collect();
     for (slot, (key, _)) in (first + count..).zip(keywords) {
         parts.push(format!("{key}=v{slot}"));
     }
@@ -681,5 +733,8 @@ fn missing_text(name: &str, kind: &str, missing: &[&str]) -> String {
         [] => String::new(),
     };
     let plural = if missing.len() == 1 { "" } else { "s" };
-    format!("{name}() missing {} required {kind} argument{plural}: {names}", missing.len())
+    format!(
+        "{name}() missing {} required {kind} argument{plural}: {names}",
+        missing.len()
+    )
 }

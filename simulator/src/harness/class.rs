@@ -10,7 +10,11 @@ use crate::literal::Literal;
 impl<'p, O: Operations> Machine<'p, '_, O> {
     /// A class definition: its body runs in a scope of its own, which becomes its attributes.
     pub(super) fn class(&mut self, class: &'p StmtClassDef) -> Outcome<Ref> {
-        let data = match class.decorator_list.first().map(|decorator| &decorator.expression) {
+        let data = match class
+            .decorator_list
+            .first()
+            .map(|decorator| &decorator.expression)
+        {
             None => false,
             Some(Expr::Name(name)) if name.id.as_str() == "dataclass" => true,
             Some(Expr::Call(call)) => match &*call.func {
@@ -55,7 +59,11 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
         let fields = data.then(|| {
             let mut fields: Vec<(&'p str, Option<Ref>)> = Vec::new();
             for &base in &bases {
-                if let Object::Class { fields: Some(inherited), .. } = self.heap.get(base) {
+                if let Object::Class {
+                    fields: Some(inherited),
+                    ..
+                } = self.heap.get(base)
+                {
                     fields.extend(inherited.iter().copied());
                 }
             }
@@ -132,7 +140,9 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
         let exception = bases
             .iter()
             .any(|name| parent(name).is_some() || name == "BaseException");
-        let foreign = bases.iter().find(|name| !exception && name.as_str() != "object");
+        let foreign = bases
+            .iter()
+            .find(|name| !exception && name.as_str() != "object");
         if let Some(base) = foreign {
             let why = format!("`{}` derives from `{base}`", self.class_name(class));
             return Ok(self.heap.unknown(why));
@@ -163,10 +173,15 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
     }
 
     fn fields(&self, class: Ref) -> Option<Vec<(&'p str, Option<Ref>)>> {
-        self.lineage(class).into_iter().find_map(|class| match self.heap.get(class) {
-            Object::Class { fields: Some(fields), .. } => Some(fields.clone()),
-            _ => None,
-        })
+        self.lineage(class)
+            .into_iter()
+            .find_map(|class| match self.heap.get(class) {
+                Object::Class {
+                    fields: Some(fields),
+                    ..
+                } => Some(fields.clone()),
+                _ => None,
+            })
     }
 
     /// The `__init__` that a data class gets.
@@ -182,9 +197,12 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
         }
         let mut arguments = arguments.into_iter();
         for (name, default) in fields {
-            let given = arguments
-                .next()
-                .or_else(|| keywords.iter().find(|(key, _)| key == name).map(|(_, v)| *v));
+            let given = arguments.next().or_else(|| {
+                keywords
+                    .iter()
+                    .find(|(key, _)| key == name)
+                    .map(|(_, v)| *v)
+            });
             let value = match given.or(*default) {
                 Some(value) => value,
                 None => {
@@ -202,8 +220,14 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
     /// Equality of instances of one data class, field by field.
     pub(super) fn equal_fields(&self, left: Ref, right: Ref) -> Option<bool> {
         let (
-            Object::Instance { class: a, attributes: left },
-            Object::Instance { class: b, attributes: right },
+            Object::Instance {
+                class: a,
+                attributes: left,
+            },
+            Object::Instance {
+                class: b,
+                attributes: right,
+            },
         ) = (self.heap.get(left), self.heap.get(right))
         else {
             return None;
@@ -230,7 +254,10 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
     ) -> Outcome<Option<Ref>> {
         let class = match self.heap.get(receiver) {
             Object::Instance { class, .. } => *class,
-            Object::Exception { kind: Kind::Own(class), .. } => *class,
+            Object::Exception {
+                kind: Kind::Own(class),
+                ..
+            } => *class,
             _ => return Ok(None),
         };
         let Some((function, owner)) = self.found_on(class, name) else {
@@ -238,7 +265,8 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
         };
         let mut all = vec![receiver];
         all.extend_from_slice(arguments);
-        self.invoke(function, all, Vec::new(), Some((owner, receiver))).map(Some)
+        self.invoke(function, all, Vec::new(), Some((owner, receiver)))
+            .map(Some)
     }
 
     /// `value.name`.
@@ -251,9 +279,13 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
             Object::Class { .. } => {
                 if let Some((found, _)) = self.found_on(value, name) {
                     return Ok(match self.heap.get(found) {
-                        Object::Function { binding: Binding::Class, .. } => {
-                            self.heap.add(Object::Bound { receiver: value, function: found })
-                        }
+                        Object::Function {
+                            binding: Binding::Class,
+                            ..
+                        } => self.heap.add(Object::Bound {
+                            receiver: value,
+                            function: found,
+                        }),
                         _ => found,
                     });
                 }
@@ -306,22 +338,42 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
                 };
                 return Ok(self.heap.atom(Literal::Str(text)));
             }
-            _ => return Ok(self.heap.add(Object::BuiltinMethod { receiver: value, name })),
+            _ => {
+                return Ok(self.heap.add(Object::BuiltinMethod {
+                    receiver: value,
+                    name,
+                }));
+            }
         };
         if let Some((found, owner)) = self.found_on(class, name) {
             let _ = owner;
             match self.heap.get(found) {
-                Object::Function { binding: Binding::Property, .. } => {
+                Object::Function {
+                    binding: Binding::Property,
+                    ..
+                } => {
                     return self.invoke(found, vec![value], Vec::new(), Some((owner, value)));
                 }
-                Object::Function { binding: Binding::Static, .. } if own.is_none() => {
+                Object::Function {
+                    binding: Binding::Static,
+                    ..
+                } if own.is_none() => {
                     return Ok(found);
                 }
-                Object::Function { binding: Binding::Class, .. } if own.is_none() => {
-                    return Ok(self.heap.add(Object::Bound { receiver: class, function: found }));
+                Object::Function {
+                    binding: Binding::Class,
+                    ..
+                } if own.is_none() => {
+                    return Ok(self.heap.add(Object::Bound {
+                        receiver: class,
+                        function: found,
+                    }));
                 }
                 Object::Function { .. } if own.is_none() => {
-                    return Ok(self.heap.add(Object::Bound { receiver: value, function: found }));
+                    return Ok(self.heap.add(Object::Bound {
+                        receiver: value,
+                        function: found,
+                    }));
                 }
                 _ if own.is_none() => return Ok(found),
                 _ => {}
@@ -349,7 +401,10 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
     fn behind(&mut self, receiver: Ref, class: Ref, name: &'p str) -> Outcome<Ref> {
         let own = match self.heap.get(receiver) {
             Object::Instance { class, .. } => *class,
-            Object::Exception { kind: Kind::Own(class), .. } => *class,
+            Object::Exception {
+                kind: Kind::Own(class),
+                ..
+            } => *class,
             _ => receiver,
         };
         let lineage = self.lineage(own);
@@ -361,9 +416,10 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
             if let Some((_, found)) = attributes.iter().find(|(held, _)| *held == name) {
                 let found = *found;
                 return Ok(match self.heap.get(found) {
-                    Object::Function { .. } => {
-                        self.heap.add(Object::Bound { receiver, function: found })
-                    }
+                    Object::Function { .. } => self.heap.add(Object::Bound {
+                        receiver,
+                        function: found,
+                    }),
                     _ => found,
                 });
             }
@@ -379,8 +435,12 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
             "math.e" => return Ok(self.heap.atom(Literal::Float(std::f64::consts::E))),
             "math.inf" => return Ok(self.heap.atom(Literal::Float(f64::INFINITY))),
             "math.nan" => return Ok(self.heap.atom(Literal::Float(f64::NAN))),
-            "string.ascii_lowercase" | "string.ascii_uppercase" | "string.ascii_letters"
-            | "string.digits" | "string.punctuation" | "string.whitespace"
+            "string.ascii_lowercase"
+            | "string.ascii_uppercase"
+            | "string.ascii_letters"
+            | "string.digits"
+            | "string.punctuation"
+            | "string.whitespace"
             | "string.hexdigits" => return self.ask(&whole, &[], false),
             _ => {}
         }

@@ -45,7 +45,9 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
             }
             _ => {}
         }
-        if statement.finalbody.is_empty() || matches!(&result, Err(Interrupt::Unknown(_) | Interrupt::Limit(_))) {
+        if statement.finalbody.is_empty()
+            || matches!(&result, Err(Interrupt::Unknown(_) | Interrupt::Limit(_)))
+        {
             return result;
         }
         match self.block(&statement.finalbody)? {
@@ -69,7 +71,10 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
             if !takes {
                 continue;
             }
-            let name = handler.name.as_ref().map(ruff_python_ast::Identifier::as_str);
+            let name = handler
+                .name
+                .as_ref()
+                .map(ruff_python_ast::Identifier::as_str);
             if let Some(name) = name {
                 self.bind(name, exception);
             }
@@ -82,7 +87,9 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
             if let Some(name) = name {
                 let own = self.scope();
                 let scope = self.declared_scope(own, name);
-                self.scopes[scope.0 as usize].bindings.retain(|(bound, _)| *bound != name);
+                self.scopes[scope.0 as usize]
+                    .bindings
+                    .retain(|(bound, _)| *bound != name);
             }
             return result;
         }
@@ -102,7 +109,10 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
             }
             Object::Builtin(name) => Ok(self.derives(exception, &name)),
             Object::Class { .. } => Ok(match self.heap.get(exception) {
-                Object::Exception { kind: Kind::Own(class), .. } => {
+                Object::Exception {
+                    kind: Kind::Own(class),
+                    ..
+                } => {
                     let class = *class;
                     self.lineage(class).contains(&kinds)
                 }
@@ -116,7 +126,11 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
         let Object::Exception { kind, .. } = self.heap.get(exception) else {
             return false;
         };
-        let wanted = if matches!(wanted, "IOError" | "EnvironmentError") { "OSError" } else { wanted };
+        let wanted = if matches!(wanted, "IOError" | "EnvironmentError") {
+            "OSError"
+        } else {
+            wanted
+        };
         let mut names: Vec<String> = match kind {
             Kind::Builtin(name) => vec![name.clone()],
             Kind::Own(class) => self.builtin_bases(*class),
@@ -133,7 +147,11 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
     /// `raise`.
     pub(super) fn raised(&mut self, statement: &'p StmtRaise) -> Outcome<Leave> {
         let Some(what) = &statement.exc else {
-            let handling = self.frames.iter().rev().find_map(|frame| frame.handling.last().copied());
+            let handling = self
+                .frames
+                .iter()
+                .rev()
+                .find_map(|frame| frame.handling.last().copied());
             return Err(match handling {
                 Some(exception) => Interrupt::Raise(exception),
                 None => self.raise("RuntimeError", "No active exception to reraise"),
@@ -154,11 +172,13 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
             }
             Object::Class { .. } => {
                 let instance = self.instantiate(value, Vec::new(), Vec::new())?;
-                Err(if matches!(self.heap.get(instance), Object::Exception { .. }) {
-                    Interrupt::Raise(instance)
-                } else {
-                    self.raise("TypeError", "exceptions must derive from BaseException")
-                })
+                Err(
+                    if matches!(self.heap.get(instance), Object::Exception { .. }) {
+                        Interrupt::Raise(instance)
+                    } else {
+                        self.raise("TypeError", "exceptions must derive from BaseException")
+                    },
+                )
             }
             Object::Unknown(why) => Err(Interrupt::Unknown(format!("what is raised: {why}"))),
             _ => Err(self.raise("TypeError", "exceptions must derive from BaseException")),
@@ -180,7 +200,12 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
 
     /// Attributes of an exception.
     pub(super) fn exception_attribute(&mut self, at: Ref, name: &str) -> Option<Ref> {
-        let Object::Exception { arguments, attributes, .. } = self.heap.get(at) else {
+        let Object::Exception {
+            arguments,
+            attributes,
+            ..
+        } = self.heap.get(at)
+        else {
             return None;
         };
         if let Some((_, value)) = attributes.iter().find(|(held, _)| *held == name) {

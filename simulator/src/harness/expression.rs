@@ -37,7 +37,10 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
                     let found = self.expression(operand)?;
                     value = Some(found);
                     // The last one is the value whether it is true or not.
-                    let last = operation.values.last().is_some_and(|l| std::ptr::eq(l, operand));
+                    let last = operation
+                        .values
+                        .last()
+                        .is_some_and(|l| std::ptr::eq(l, operand));
                     if !last && self.truth(found)? == until {
                         break;
                     }
@@ -165,7 +168,9 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
             }
             Expr::DictComp(inner) => {
                 let Some(key) = &inner.key else {
-                    return Ok(self.heap.unknown("a dictionary unpacked in a comprehension"));
+                    return Ok(self
+                        .heap
+                        .unknown("a dictionary unpacked in a comprehension"));
                 };
                 let flat = self.comprehension(&inner.generators, &[key, &inner.value])?;
                 let mut pairs = Vec::new();
@@ -175,10 +180,13 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
                 }
                 Ok(self.heap.add(Object::Dict(pairs)))
             }
-            Expr::Starred(_) | Expr::Slice(_) => {
-                Ok(self.heap.unknown("a starred expression or slice on its own"))
-            }
-            Expr::Await(_) | Expr::Yield(_) | Expr::YieldFrom(_) | Expr::TString(_)
+            Expr::Starred(_) | Expr::Slice(_) => Ok(self
+                .heap
+                .unknown("a starred expression or slice on its own")),
+            Expr::Await(_)
+            | Expr::Yield(_)
+            | Expr::YieldFrom(_)
+            | Expr::TString(_)
             | Expr::IpyEscapeCommand(_) => Err(Interrupt::Unknown(
                 "generators, coroutines and template strings are not simulated".into(),
             )),
@@ -237,7 +245,9 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
                     return Ok(self.heap.unknown(why));
                 }
                 let same = self.identical(left, right);
-                return Ok(self.heap.atom(Literal::Bool(same == (operator == CmpOp::Is))));
+                return Ok(self
+                    .heap
+                    .atom(Literal::Bool(same == (operator == CmpOp::Is))));
             }
             CmpOp::In | CmpOp::NotIn => {
                 if let Some(result) = self.special_method(right, "__contains__", &[left])? {
@@ -307,7 +317,10 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
                 a.type_name() == b.type_name()
                     && matches!(
                         a,
-                        Literal::None | Literal::Bool(_) | Literal::Ellipsis | Literal::Int(_)
+                        Literal::None
+                            | Literal::Bool(_)
+                            | Literal::Ellipsis
+                            | Literal::Int(_)
                             | Literal::Str(_)
                     )
                     && a == b
@@ -416,7 +429,10 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
                     None => return Err(self.unbound(name)),
                 }
             }
-            let local = scope.names.as_ref().is_some_and(|names| names.locals.contains(&name));
+            let local = scope
+                .names
+                .as_ref()
+                .is_some_and(|names| names.locals.contains(&name));
             if local && !scope.class {
                 return Err(if first || self.is_comprehension_of(own, id) {
                     self.unbound(name)
@@ -458,7 +474,9 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
     fn unbound(&mut self, name: &str) -> Interrupt {
         self.raise(
             "UnboundLocalError",
-            format!("cannot access local variable '{name}' where it is not associated with a value"),
+            format!(
+                "cannot access local variable '{name}' where it is not associated with a value"
+            ),
         )
     }
 
@@ -484,7 +502,9 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
                     let value = self.expression(&inner.expression)?;
                     let shown = inner.debug_text.is_some() && inner.format_spec.is_none();
                     let converted = match inner.conversion {
-                        ConversionFlag::None if shown => self.method_or("__repr__", "repr(v0)", value)?,
+                        ConversionFlag::None if shown => {
+                            self.method_or("__repr__", "repr(v0)", value)?
+                        }
                         ConversionFlag::None => value,
                         ConversionFlag::Str => self.method_or("__str__", "str(v0)", value)?,
                         ConversionFlag::Repr => self.method_or("__repr__", "repr(v0)", value)?,
@@ -555,13 +575,72 @@ fn operator_names(operator: Operator) -> (&'static str, &'static str, &'static s
 /// Builtin functions, types and exceptions.
 pub(super) fn is_builtin(name: &str) -> bool {
     const OTHERS: &[&str] = &[
-        "abs", "all", "any", "ascii", "bin", "bool", "bytearray", "bytes", "callable", "chr",
-        "classmethod", "complex", "delattr", "dict", "dir", "divmod", "enumerate", "filter",
-        "float", "format", "frozenset", "getattr", "hasattr", "hash", "hex", "id", "input", "int",
-        "isinstance", "issubclass", "iter", "len", "list", "locals", "globals", "map", "max",
-        "memoryview", "min", "next", "object", "oct", "open", "ord", "pow", "print", "property",
-        "range", "repr", "reversed", "round", "set", "setattr", "slice", "sorted", "staticmethod",
-        "str", "sum", "super", "tuple", "type", "vars", "zip", "eval", "exec", "NotImplemented",
+        "abs",
+        "all",
+        "any",
+        "ascii",
+        "bin",
+        "bool",
+        "bytearray",
+        "bytes",
+        "callable",
+        "chr",
+        "classmethod",
+        "complex",
+        "delattr",
+        "dict",
+        "dir",
+        "divmod",
+        "enumerate",
+        "filter",
+        "float",
+        "format",
+        "frozenset",
+        "getattr",
+        "hasattr",
+        "hash",
+        "hex",
+        "id",
+        "input",
+        "int",
+        "isinstance",
+        "issubclass",
+        "iter",
+        "len",
+        "list",
+        "locals",
+        "globals",
+        "map",
+        "max",
+        "memoryview",
+        "min",
+        "next",
+        "object",
+        "oct",
+        "open",
+        "ord",
+        "pow",
+        "print",
+        "property",
+        "range",
+        "repr",
+        "reversed",
+        "round",
+        "set",
+        "setattr",
+        "slice",
+        "sorted",
+        "staticmethod",
+        "str",
+        "sum",
+        "super",
+        "tuple",
+        "type",
+        "vars",
+        "zip",
+        "eval",
+        "exec",
+        "NotImplemented",
         "__name__",
     ];
     OTHERS.contains(&name) || super::exceptions::parent(name).is_some() || name == "BaseException"

@@ -205,18 +205,25 @@ impl<'p> Heap<'p> {
             self.mutable_parts(operand, 0, &mut known);
         }
         // Each part is used once, so that two equal lists stay two.
-        let take = |heap: &mut Self, literal: Literal, known: &mut Vec<(Literal, Ref)>| {
-            match known.iter().position(|(held, _)| *held == literal) {
-                Some(found) => known.remove(found).1,
-                None => heap.literal(literal),
-            }
+        let take = |heap: &mut Self, literal: Literal, known: &mut Vec<(Literal, Ref)>| match known
+            .iter()
+            .position(|(held, _)| *held == literal)
+        {
+            Some(found) => known.remove(found).1,
+            None => heap.literal(literal),
         };
         let object = match literal {
             Literal::List(items) => Object::List(
-                items.into_iter().map(|item| take(self, item, &mut known)).collect(),
+                items
+                    .into_iter()
+                    .map(|item| take(self, item, &mut known))
+                    .collect(),
             ),
             Literal::Set(items) => Object::Set(
-                canonical(items).into_iter().map(|item| take(self, item, &mut known)).collect(),
+                canonical(items)
+                    .into_iter()
+                    .map(|item| take(self, item, &mut known))
+                    .collect(),
             ),
             Literal::Dict(items) => Object::Dict(
                 items

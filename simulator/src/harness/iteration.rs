@@ -46,11 +46,19 @@ impl<O: Operations> Machine<'_, '_, O> {
             Object::Atom(Literal::Str(text)) => {
                 let characters: Vec<char> = text.chars().collect();
                 let items = characters.into_iter();
-                walk.fixed = Some(items.map(|c| self.heap.atom(Literal::Str(c.into()))).collect());
+                walk.fixed = Some(
+                    items
+                        .map(|c| self.heap.atom(Literal::Str(c.into())))
+                        .collect(),
+                );
             }
             Object::Atom(Literal::Bytes(bytes) | Literal::ByteArray(bytes)) => {
                 let bytes = bytes.clone().into_iter();
-                walk.fixed = Some(bytes.map(|b| self.heap.atom(Literal::Int(b.into()))).collect());
+                walk.fixed = Some(
+                    bytes
+                        .map(|b| self.heap.atom(Literal::Int(b.into())))
+                        .collect(),
+                );
             }
             Object::Unknown(why) => {
                 return Err(Interrupt::Unknown(format!("what to loop over: {why}")));
@@ -58,7 +66,9 @@ impl<O: Operations> Machine<'_, '_, O> {
             Object::Instance { .. } => {
                 if let Some(inner) = self.special_method(over, "__iter__", &[])? {
                     if inner == over {
-                        return Err(Interrupt::Unknown("an iterator of the program's own".into()));
+                        return Err(Interrupt::Unknown(
+                            "an iterator of the program's own".into(),
+                        ));
                     }
                     return self.walk(inner);
                 }

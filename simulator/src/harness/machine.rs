@@ -353,10 +353,17 @@ impl<'p, 'o, O: Operations> Machine<'p, 'o, O> {
         let (overrides, next) = (self.overrides, self.events.len());
         let scope = self.scope();
         let shown = self.frames.last().is_some_and(|frame| frame.shown);
-        for change in overrides.iter().filter(|change| shown && change.event == next) {
+        for change in overrides
+            .iter()
+            .filter(|change| shown && change.event == next)
+        {
             let names = self.scopes[scope.0 as usize].names.clone();
             let known = names.and_then(|names| {
-                names.locals.iter().find(|name| **name == change.name).copied()
+                names
+                    .locals
+                    .iter()
+                    .find(|name| **name == change.name)
+                    .copied()
             });
             if let Some(name) = known {
                 let value = self.heap.literal(change.value.clone());
@@ -394,12 +401,7 @@ impl<'p, 'o, O: Operations> Machine<'p, 'o, O> {
     /// Asks for an operation on values. Unknown when one of them is, or none is a literal.
     ///
     /// `whole`: see [`Heap::adopt`].
-    pub(super) fn ask(
-        &mut self,
-        expression: &str,
-        operands: &[Ref],
-        whole: bool,
-    ) -> Outcome<Ref> {
+    pub(super) fn ask(&mut self, expression: &str, operands: &[Ref], whole: bool) -> Outcome<Ref> {
         let mut texts = Vec::with_capacity(operands.len());
         for &operand in operands {
             match self.operand(operand) {
@@ -429,7 +431,9 @@ impl<'p, 'o, O: Operations> Machine<'p, 'o, O> {
         let sure = answer.log_probability.exp();
         if sure < self.limits.threshold {
             self.spoil(expression, operands);
-            return Ok(self.heap.unknown(format!("`{expression}` is not sure enough: {sure:.2}")));
+            return Ok(self
+                .heap
+                .unknown(format!("`{expression}` is not sure enough: {sure:.2}")));
         }
         self.log_probability += answer.log_probability;
         match answer.effect {
@@ -528,9 +532,14 @@ impl<'p, 'o, O: Operations> Machine<'p, 'o, O> {
             // The classes of `isinstance(x, (int, float))`.
             Object::Tuple(items)
                 if !items.is_empty()
-                    && items.iter().all(|&item| matches!(self.heap.get(item), Object::Builtin(_))) =>
+                    && items
+                        .iter()
+                        .all(|&item| matches!(self.heap.get(item), Object::Builtin(_))) =>
             {
-                let names: Vec<String> = items.iter().map(|&item| self.operand(item)).collect::<Result<_, _>>()?;
+                let names: Vec<String> = items
+                    .iter()
+                    .map(|&item| self.operand(item))
+                    .collect::<Result<_, _>>()?;
                 let comma = if names.len() == 1 { "," } else { "" };
                 Ok(format!("({}{comma})", names.join(", ")))
             }
@@ -591,7 +600,20 @@ impl<'p, 'o, O: Operations> Machine<'p, 'o, O> {
 }
 
 const MUTATING: &[&str] = &[
-    "append", "extend", "insert", "remove", "pop", "clear", "sort", "reverse", "update", "add",
-    "discard", "setdefault", "popitem", "difference_update", "intersection_update",
+    "append",
+    "extend",
+    "insert",
+    "remove",
+    "pop",
+    "clear",
+    "sort",
+    "reverse",
+    "update",
+    "add",
+    "discard",
+    "setdefault",
+    "popitem",
+    "difference_update",
+    "intersection_update",
     "symmetric_difference_update",
 ];

@@ -23,14 +23,19 @@ pub fn names<'p>(parameters: Option<&'p Parameters>, body: &'p [Stmt]) -> Names<
         for parameter in parameters.iter_non_variadic_params() {
             found.bind(parameter.name().as_str());
         }
-        for parameter in [&parameters.vararg, &parameters.kwarg].into_iter().flatten() {
+        for parameter in [&parameters.vararg, &parameters.kwarg]
+            .into_iter()
+            .flatten()
+        {
             found.bind(parameter.name().as_str());
         }
     }
     for statement in body {
         found.visit_stmt(statement);
     }
-    let Names { globals, nonlocals, .. } = &found;
+    let Names {
+        globals, nonlocals, ..
+    } = &found;
     let declared: Vec<&str> = globals.iter().chain(nonlocals).copied().collect();
     found.locals.retain(|name| !declared.contains(name));
     found
@@ -69,7 +74,8 @@ impl<'p> Visitor<'p> for Names<'p> {
             }
             Stmt::Global(global) => self.globals.extend(global.names.iter().map(|n| n.as_str())),
             Stmt::Nonlocal(nonlocal) => {
-                self.nonlocals.extend(nonlocal.names.iter().map(|n| n.as_str()));
+                self.nonlocals
+                    .extend(nonlocal.names.iter().map(|n| n.as_str()));
             }
             Stmt::For(loop_) => {
                 // As Python stores: the target before what the body binds.
@@ -98,7 +104,10 @@ impl<'p> Visitor<'p> for Names<'p> {
                 self.bind(name.id.as_str());
             }
             // Their targets are their own.
-            Expr::ListComp(_) | Expr::SetComp(_) | Expr::DictComp(_) | Expr::Generator(_)
+            Expr::ListComp(_)
+            | Expr::SetComp(_)
+            | Expr::DictComp(_)
+            | Expr::Generator(_)
             | Expr::Lambda(_) => return,
             Expr::Yield(_) | Expr::YieldFrom(_) | Expr::Await(_) => self.generator = true,
             _ => {}

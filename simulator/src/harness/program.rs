@@ -25,6 +25,8 @@ pub struct Program {
     module: ModModule,
     lines: LineIndex,
     call: Expr,
+    /// Text of the call.
+    call_text: String,
     /// For each line, from 1, the first line of the statement that it belongs to; 0 for none.
     starts: Vec<u32>,
 }
@@ -43,6 +45,7 @@ impl Program {
             module: parsed.into_syntax(),
             lines,
             call: *expression.into_syntax().body,
+            call_text: call.to_owned(),
             starts: vec![0; source.lines().count() + 2],
         };
         program.starts = Starts::of(&program);
@@ -57,6 +60,19 @@ impl Program {
     /// The expression to evaluate.
     pub fn call(&self) -> &Expr {
         &self.call
+    }
+
+    /// The function's name and the arguments' text of a call like `f([3], k=1)`; none for another
+    /// expression.
+    pub fn plain_call(&self) -> Option<(&str, &str)> {
+        let Expr::Call(call) = &self.call else {
+            return None;
+        };
+        let Expr::Name(name) = &*call.func else {
+            return None;
+        };
+        let inner = self.call_text[call.arguments.range()].strip_prefix('(')?;
+        Some((name.id.as_str(), inner.strip_suffix(')')?))
     }
 
     /// The module's text.

@@ -85,7 +85,10 @@ impl Writer {
         let before = std::mem::take(&mut self.bound[event.activation]);
         let mut changes = Vec::new();
         for (name, value) in &event.locals {
-            if !before.iter().any(|(held, old)| held == name && old == value) {
+            if !before
+                .iter()
+                .any(|(held, old)| held == name && old == value)
+            {
                 changes.push(Change {
                     name: self.text(name)?,
                     value: Some(self.text(value)?),
@@ -116,7 +119,8 @@ impl Writer {
         let line = event.line;
         if event.kind == EventKind::Call {
             let code = self.code(&event.function, line)?;
-            self.bound.resize(self.bound.len().max(event.activation + 1), Vec::new());
+            self.bound
+                .resize(self.bound.len().max(event.activation + 1), Vec::new());
             let changes = self.changes(event)?;
             return self.builder.push(Record::Call {
                 frame: FrameId(event.activation as u32),
@@ -146,7 +150,11 @@ impl Writer {
                     activation,
                     line,
                     value,
-                    leave: if unwinds { Leave::Unwind } else { Leave::Return },
+                    leave: if unwinds {
+                        Leave::Unwind
+                    } else {
+                        Leave::Return
+                    },
                     changes,
                 })
             }

@@ -98,8 +98,7 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
                 for alias in &import.names {
                     let name = alias.name.as_str();
                     let bound = alias.asname.as_ref().map_or(name, |name| name.as_str());
-                    let value = if matches!(module, "typing" | "__future__" | "typing_extensions")
-                    {
+                    let value = if matches!(module, "typing" | "__future__" | "typing_extensions") {
                         Object::Builtin(name.to_owned())
                     } else if import.level > 0 {
                         Object::Unknown(format!("`{name}` is imported from another file"))
@@ -252,7 +251,10 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
     }
 
     /// A function's definition, with its decorators that only say how it is bound.
-    pub(super) fn function(&mut self, function: &'p ruff_python_ast::StmtFunctionDef) -> Outcome<Ref> {
+    pub(super) fn function(
+        &mut self,
+        function: &'p ruff_python_ast::StmtFunctionDef,
+    ) -> Outcome<Ref> {
         let mut binding = Binding::Plain;
         for decorator in &function.decorator_list {
             let name = match &decorator.expression {

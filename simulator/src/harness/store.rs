@@ -16,7 +16,11 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
             let scope = &self.scopes[at.0 as usize];
             (&scope.names, scope.parent)
         } {
-            if self.scopes[at.0 as usize].bindings.iter().any(|(bound, _)| *bound == name) {
+            if self.scopes[at.0 as usize]
+                .bindings
+                .iter()
+                .any(|(bound, _)| *bound == name)
+            {
                 return from;
             }
             at = parent;
@@ -31,7 +35,10 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
             let mut outer = self.scopes[at.0 as usize].parent;
             while let Some(id) = outer {
                 let scope = &self.scopes[id.0 as usize];
-                let has = scope.names.as_ref().is_some_and(|names| names.locals.contains(&name));
+                let has = scope
+                    .names
+                    .as_ref()
+                    .is_some_and(|names| names.locals.contains(&name));
                 if has && !scope.class {
                     return id;
                 }
@@ -132,9 +139,10 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
         let kind = self.type_name(value);
         let items = match self.all_items(value) {
             Err(Interrupt::Raise(_)) => {
-                return Err(
-                    self.raise("TypeError", format!("cannot unpack non-iterable {kind} object"))
-                );
+                return Err(self.raise(
+                    "TypeError",
+                    format!("cannot unpack non-iterable {kind} object"),
+                ));
             }
             other => other?,
         };
@@ -171,7 +179,10 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
 
     /// `holder[key] = value`.
     pub(super) fn store_item(&mut self, holder: Ref, key: Ref, value: Ref) -> Outcome<()> {
-        if self.special_method(holder, "__setitem__", &[key, value])?.is_some() {
+        if self
+            .special_method(holder, "__setitem__", &[key, value])?
+            .is_some()
+        {
             return Ok(());
         }
         if let Some(why) = self.unknown(key) {
@@ -221,7 +232,9 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
                 self.load(name)?;
                 let own = self.scope();
                 let scope = self.declared_scope(own, name);
-                self.scopes[scope.0 as usize].bindings.retain(|(bound, _)| *bound != name);
+                self.scopes[scope.0 as usize]
+                    .bindings
+                    .retain(|(bound, _)| *bound != name);
                 Ok(())
             }
             Expr::Tuple(tuple) => tuple.elts.iter().try_for_each(|target| self.delete(target)),
@@ -266,7 +279,10 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
                     }
                     _ => {}
                 }
-                if self.special_method(holder, "__delitem__", &[key])?.is_some() {
+                if self
+                    .special_method(holder, "__delitem__", &[key])?
+                    .is_some()
+                {
                     return Ok(());
                 }
                 self.ask("del v0[v1]", &[holder, key], false)?;
@@ -286,10 +302,15 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
             && let Some(found) = self.class_attribute(class, name)
             && matches!(
                 self.heap.get(found),
-                Object::Function { binding: Binding::Property, .. }
+                Object::Function {
+                    binding: Binding::Property,
+                    ..
+                }
             )
         {
-            return Err(Interrupt::Unknown("setters of properties are not simulated".into()));
+            return Err(Interrupt::Unknown(
+                "setters of properties are not simulated".into(),
+            ));
         }
         match self.heap.get_mut(holder) {
             Object::Instance { attributes, .. }

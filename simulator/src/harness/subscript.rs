@@ -38,9 +38,7 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
                 if let Some(index) = self.index(key) {
                     return match place(index.as_ref(), items.len()) {
                         Some(at) => Ok(items[at]),
-                        None => {
-                            Err(self.raise("IndexError", format!("{kind} index out of range")))
-                        }
+                        None => Err(self.raise("IndexError", format!("{kind} index out of range"))),
                     };
                 }
             }

@@ -17,14 +17,21 @@ struct Sums {
 }
 
 fn int(text: &str) -> i64 {
-    text.parse().unwrap_or_else(|_| panic!("`{text}` is no number"))
+    text.parse()
+        .unwrap_or_else(|_| panic!("`{text}` is no number"))
 }
 
 impl Operations for Sums {
     fn perform(&self, operation: &Operation) -> Result<Answer, Unavailable> {
-        self.asked.lock().unwrap().push(operation.expression.clone());
+        self.asked
+            .lock()
+            .unwrap()
+            .push(operation.expression.clone());
         let v = &operation.operands;
-        let gives = |result: String| Effect::Gives { result, after: None };
+        let gives = |result: String| Effect::Gives {
+            result,
+            after: None,
+        };
         let truth = |holds: bool| gives(if holds { "True" } else { "False" }.into());
         let effect = match operation.expression.as_str() {
             "v0 + v1" => gives((int(&v[0]) + int(&v[1])).to_string()),
@@ -60,7 +67,11 @@ impl Operations for Sums {
 }
 
 fn ran(source: &str, call: &str) -> Run {
-    run(&Program::parse(source, call).unwrap(), &Sums::default(), Limits::default())
+    run(
+        &Program::parse(source, call).unwrap(),
+        &Sums::default(),
+        Limits::default(),
+    )
 }
 
 fn returns(source: &str, call: &str) -> String {
@@ -78,7 +89,10 @@ fn raises(source: &str, call: &str) -> (String, String) {
 }
 
 fn lines(run: &Run) -> Vec<u32> {
-    let lines = run.events.iter().filter(|event| event.kind == EventKind::Line);
+    let lines = run
+        .events
+        .iter()
+        .filter(|event| event.kind == EventKind::Line);
     lines.map(|event| event.line).collect()
 }
 
@@ -103,20 +117,37 @@ def f(n):
     assert_eq!(run.ended, Ended::Returned("0".into()));
     assert_eq!(
         lines(&run),
-        [2, 3, 4, 6, 8, 3, 4, 5, 3, 4, 6, 8, 3, 4, 6, 7, 11, 12, 11, 12, 11, 13]
+        [
+            2, 3, 4, 6, 8, 3, 4, 5, 3, 4, 6, 8, 3, 4, 6, 7, 11, 12, 11, 12, 11, 13
+        ]
     );
     assert!(run.log_probability < -0.1, "every answer counts");
     let first = &run.events[0];
-    assert_eq!((first.kind, &first.locals[..]), (EventKind::Call, &[("n".into(), "5".into())][..]));
-    assert_eq!(returns("def f(n):\n    for i in range(n):\n        pass\n    else:\n        return 7\n", "f(2)"), "7");
+    assert_eq!(
+        (first.kind, &first.locals[..]),
+        (EventKind::Call, &[("n".into(), "5".into())][..])
+    );
+    assert_eq!(
+        returns(
+            "def f(n):\n    for i in range(n):\n        pass\n    else:\n        return 7\n",
+            "f(2)"
+        ),
+        "7"
+    );
 }
 
 #[test]
 fn lines_are_those_that_python_names() {
     for (source, expected) in [
-        ("def f():\n    n = 0\n    while True:\n        n += 1\n        if n > 1:\n            break\n    return n\n", vec![2, 3, 4, 5, 3, 4, 5, 6, 7]),
+        (
+            "def f():\n    n = 0\n    while True:\n        n += 1\n        if n > 1:\n            break\n    return n\n",
+            vec![2, 3, 4, 5, 3, 4, 5, 6, 7],
+        ),
         ("def f():\n    if 1 > 0: return 1\n    return 2\n", vec![2]),
-        ("def f():\n    a = 1; b = 2\n    for x in [1, 2]: y = x\n    return b\n", vec![2, 3, 3, 3, 4]),
+        (
+            "def f():\n    a = 1; b = 2\n    for x in [1, 2]: y = x\n    return b\n",
+            vec![2, 3, 3, 3, 4],
+        ),
         ("def f(): return 1\n", vec![1]),
     ] {
         assert_eq!(lines(&ran(source, "f()")), expected, "{source}");
@@ -131,14 +162,24 @@ def f():
         x = 1
 ";
     let run = ran(source, "f()");
-    let states: Vec<(EventKind, u32, usize)> =
-        run.events.iter().map(|event| (event.kind, event.line, event.locals.len())).collect();
+    let states: Vec<(EventKind, u32, usize)> = run
+        .events
+        .iter()
+        .map(|event| (event.kind, event.line, event.locals.len()))
+        .collect();
     use EventKind::{Call, Exception, Line, Return};
     assert_eq!(
         states,
         [
-            (Call, 1, 0), (Line, 2, 0), (Line, 3, 0), (Exception, 3, 0), (Line, 4, 0), (Line, 5, 1),
-            (Exception, 5, 1), (Line, 7, 0), (Return, 7, 1),
+            (Call, 1, 0),
+            (Line, 2, 0),
+            (Line, 3, 0),
+            (Exception, 3, 0),
+            (Line, 4, 0),
+            (Line, 5, 1),
+            (Exception, 5, 1),
+            (Line, 7, 0),
+            (Return, 7, 1),
         ]
     );
 }
@@ -162,11 +203,17 @@ def f(a):
 fn arguments_are_bound_as_python_binds_them() {
     let source = "def f(a, b=2, *rest, k=3, **more):\n    return a, b, rest, k, more\n";
     assert_eq!(returns(source, "f(1)"), "(1, 2, (), 3, {})");
-    assert_eq!(returns(source, "f(1, 5, 6, 7, k=8, z=9)"), "(1, 5, (6, 7), 8, {'z': 9})");
+    assert_eq!(
+        returns(source, "f(1, 5, 6, 7, k=8, z=9)"),
+        "(1, 5, (6, 7), 8, {'z': 9})"
+    );
     assert_eq!(returns(source, "f(*[1, 4])"), "(1, 4, (), 3, {})");
     for (call, message) in [
         ("g()", "g() missing 1 required positional argument: 'a'"),
-        ("g(1, 2)", "g() takes 1 positional argument but 2 were given"),
+        (
+            "g(1, 2)",
+            "g() takes 1 positional argument but 2 were given",
+        ),
         ("g(1, a=2)", "g() got multiple values for argument 'a'"),
         ("g(1, b=2)", "g() got an unexpected keyword argument 'b'"),
     ] {
@@ -193,14 +240,30 @@ def f(x):
         return log, str(error)
     return log
 ";
-    assert_eq!(returns(source, "f(4)"), "([2, 3], 'integer modulo by zero')");
-    assert_eq!(raises("def f(d):\n    return d['b']\n", "f({'a': 1})"), ("KeyError".into(), "'b'".into()));
-    assert_eq!(raises("def f(xs):\n    return xs[3]\n", "f([1])").1, "list index out of range");
-    assert_eq!(raises("def f():\n    a, b = [1]\n", "f()").1, "not enough values to unpack (expected 2, got 1)");
-    assert_eq!(raises("def f():\n    print(x)\n    x = 1\n", "f()").0, "UnboundLocalError");
+    assert_eq!(
+        returns(source, "f(4)"),
+        "([2, 3], 'integer modulo by zero')"
+    );
+    assert_eq!(
+        raises("def f(d):\n    return d['b']\n", "f({'a': 1})"),
+        ("KeyError".into(), "'b'".into())
+    );
+    assert_eq!(
+        raises("def f(xs):\n    return xs[3]\n", "f([1])").1,
+        "list index out of range"
+    );
+    assert_eq!(
+        raises("def f():\n    a, b = [1]\n", "f()").1,
+        "not enough values to unpack (expected 2, got 1)"
+    );
+    assert_eq!(
+        raises("def f():\n    print(x)\n    x = 1\n", "f()").0,
+        "UnboundLocalError"
+    );
     let own = "class Low(ValueError):\n    pass\n\n\ndef f():\n    raise Low('by 3')\n";
     assert_eq!(raises(own, "f()"), ("Low".into(), "by 3".into()));
-    let caught = own.to_owned() + "\n\ndef g():\n    try:\n        f()\n    except ValueError as e:\n        return e.args\n";
+    let caught = own.to_owned()
+        + "\n\ndef g():\n    try:\n        f()\n    except ValueError as e:\n        return e.args\n";
     assert_eq!(returns(&caught, "g()"), "('by 3',)");
 }
 
@@ -248,8 +311,24 @@ def f():
         .filter(|event| event.kind == EventKind::Call)
         .map(|event| event.function.as_str())
         .collect();
-    assert_eq!(functions, ["f", "counter", "up", "up", "Box.__init__", "Box.grow", "up", "Box.double"]);
-    let inner = run.events.iter().find(|event| event.function == "Box.grow").unwrap();
+    assert_eq!(
+        functions,
+        [
+            "f",
+            "counter",
+            "up",
+            "up",
+            "Box.__init__",
+            "Box.grow",
+            "up",
+            "Box.double"
+        ]
+    );
+    let inner = run
+        .events
+        .iter()
+        .find(|event| event.function == "Box.grow")
+        .unwrap();
     assert_eq!(inner.caller, Some(0));
 }
 
@@ -262,7 +341,11 @@ fn the_unknown_stays_unknown_and_is_not_asked_about() {
     assert_eq!(unknown.ended, Ended::Returned("[?]".into()));
     assert_eq!(*sums.asked.lock().unwrap(), ["v0 / v1", "v0 > v1"]);
     let stuck = ran(source, "f(1)");
-    assert!(matches!(&stuck.ended, Ended::Unknown(why) if why.contains("which way")), "{:?}", stuck.ended);
+    assert!(
+        matches!(&stuck.ended, Ended::Unknown(why) if why.contains("which way")),
+        "{:?}",
+        stuck.ended
+    );
 }
 
 #[test]
@@ -273,7 +356,10 @@ fn an_unsure_answer_is_unknown() {
         ..Limits::default()
     };
     let ended = run(&program, &Sums::default(), limits).ended;
-    assert!(matches!(&ended, Ended::Unknown(why) if why.contains("not sure")), "{ended:?}");
+    assert!(
+        matches!(&ended, Ended::Unknown(why) if why.contains("not sure")),
+        "{ended:?}"
+    );
 }
 
 #[test]
@@ -288,17 +374,26 @@ fn every_run_ends() {
             events: 400,
             ..Limits::default()
         };
-        let run = run(&Program::parse(source, "f()").unwrap(), &Sums::default(), limits);
+        let run = run(
+            &Program::parse(source, "f()").unwrap(),
+            &Sums::default(),
+            limits,
+        );
         assert!(matches!(run.ended, Ended::Limit(_)), "{source}");
     }
 }
 
 #[test]
 fn a_variable_that_is_set_by_hand_goes_on_from_there() {
-    let source = "def f(n):\n    total = 0\n    for i in range(n):\n        total += i\n    return total\n";
+    let source =
+        "def f(n):\n    total = 0\n    for i in range(n):\n        total += i\n    return total\n";
     let program = Program::parse(source, "f(3)").unwrap();
     let plain = run(&program, &Sums::default(), Limits::default());
-    let at = plain.events.iter().position(|event| event.line == 4).unwrap();
+    let at = plain
+        .events
+        .iter()
+        .position(|event| event.line == 4)
+        .unwrap();
     let change = Override {
         event: at,
         name: "total".into(),
@@ -306,7 +401,11 @@ fn a_variable_that_is_set_by_hand_goes_on_from_there() {
     };
     let set = run_with(&program, &Sums::default(), Limits::default(), &[change]);
     assert_eq!(set.events[..at], plain.events[..at]);
-    assert!(set.events[at].locals.contains(&("total".into(), "100".into())));
+    assert!(
+        set.events[at]
+            .locals
+            .contains(&("total".into(), "100".into()))
+    );
     assert_eq!(set.ended, Ended::Returned("103".into()));
 }
 

@@ -101,7 +101,9 @@ impl Interpreter {
         let replies: Vec<Reply> = serde_json::from_slice(&line)
             .map_err(|error| OperationsError::Nonsense(error.to_string()))?;
         if replies.len() != operations.len() {
-            return Err(OperationsError::Nonsense("another number of effects".into()));
+            return Err(OperationsError::Nonsense(
+                "another number of effects".into(),
+            ));
         }
         Ok(replies.into_iter().map(effect).collect())
     }

@@ -34,7 +34,9 @@ pub fn decode_effect(operation: &Operation, ids: &[u32]) -> Result<Effect, NotAn
         }
         _ => {}
     }
-    let parts = ids.split(|&id| word(id) == Some("after")).collect::<Vec<_>>();
+    let parts = ids
+        .split(|&id| word(id) == Some("after"))
+        .collect::<Vec<_>>();
     let (result, after) = match parts[..] {
         [result] => (result, None),
         [result, after] => (result, Some(after)),

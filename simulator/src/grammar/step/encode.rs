@@ -169,7 +169,9 @@ impl Encoder {
             } else if first.is_ascii_alphabetic() || first == b'_' || first >= 0x80 {
                 at += self.name(rest);
             } else if first == b'.'
-                && bytes.get(at + 1).is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_')
+                && bytes
+                    .get(at + 1)
+                    .is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_')
             {
                 let length = 1 + name_length(&rest[1..]);
                 self.word(&rest[..length]);
@@ -276,7 +278,8 @@ fn items(text: &str) -> Option<(&'static str, Vec<&str>)> {
 /// Length of a string literal at the beginning, its prefix included.
 fn string_length(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
-    let prefix = usize::from(bytes.first() == Some(&b'b') && matches!(bytes.get(1), Some(b'\'' | b'"')));
+    let prefix =
+        usize::from(bytes.first() == Some(&b'b') && matches!(bytes.get(1), Some(b'\'' | b'"')));
     let quote = *bytes.get(prefix)?;
     if quote != b'\'' && quote != b'"' {
         return None;
