@@ -18,17 +18,29 @@ fn eval(repo: &Repo, args: &[&str]) -> Output {
 }
 
 fn said(done: &Output) -> String {
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert!(
+        done.status.success(),
+        "{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
     String::from_utf8(done.stdout.clone()).unwrap()
 }
 
 fn refused(done: &Output) -> String {
-    assert_eq!(done.status.code(), Some(2), "{}", String::from_utf8_lossy(&done.stdout));
+    assert_eq!(
+        done.status.code(),
+        Some(2),
+        "{}",
+        String::from_utf8_lossy(&done.stdout)
+    );
     String::from_utf8_lossy(&done.stderr).into_owned()
 }
 
 fn share(tally: &Json) -> (u64, u64) {
-    (tally["right"].as_u64().unwrap(), tally["of"].as_u64().unwrap())
+    (
+        tally["right"].as_u64().unwrap(),
+        tally["of"].as_u64().unwrap(),
+    )
 }
 
 /// Functions of our own in the form of a benchmark.
@@ -59,11 +71,27 @@ fn items() -> String {
 fn the_oracle_is_right_about_every_statement_and_agrees_with_recordings() {
     let repo = Repo::without_git(&[("items.jsonl", &items())]);
     let args = [
-        "steps", "--model", "oracle", "--count", "8", "--data", "generated", "--data", "items.jsonl",
-        "--json", "steps.json", "--html", "steps.html", "--svg", "plots",
+        "steps",
+        "--model",
+        "oracle",
+        "--count",
+        "8",
+        "--data",
+        "generated",
+        "--data",
+        "items.jsonl",
+        "--json",
+        "steps.json",
+        "--html",
+        "steps.html",
+        "--svg",
+        "plots",
     ];
     let text = said(&eval(&repo, &args));
-    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
     assert!(text.contains("that need the model"), "{text}");
     let read = |name: &str| std::fs::read_to_string(repo.path(name)).unwrap();
     let json: Json = serde_json::from_str(&read("steps.json")).unwrap();
@@ -79,7 +107,11 @@ fn the_oracle_is_right_about_every_statement_and_agrees_with_recordings() {
         assert_eq!(data["calibration"]["error"].as_f64(), Some(0.0));
     }
     let (same, of) = share(&json["data"][1]["oracle"]);
-    assert_eq!((same, of), (ITEMS.len() as u64, ITEMS.len() as u64), "{json:#}");
+    assert_eq!(
+        (same, of),
+        (ITEMS.len() as u64, ITEMS.len() as u64),
+        "{json:#}"
+    );
     let page = read("steps.html");
     assert!(page.contains("<svg") && !page.contains("<script") && !page.contains("<link"));
     assert!(read("plots/by-statement.svg").starts_with("<svg xmlns"));
@@ -89,14 +121,29 @@ fn the_oracle_is_right_about_every_statement_and_agrees_with_recordings() {
 #[test]
 fn the_oracle_predicts_every_output_of_a_benchmark() {
     let repo = Repo::without_git(&[("items.jsonl", &items())]);
-    let args = ["cruxeval", "--model", "oracle", "--data", "items.jsonl", "--json", "found.json"];
+    let args = [
+        "cruxeval",
+        "--model",
+        "oracle",
+        "--data",
+        "items.jsonl",
+        "--json",
+        "found.json",
+    ];
     let text = said(&eval(&repo, &args));
-    assert!(text.contains("step_return, pass@1") && text.contains("57.7"), "{text}");
+    assert!(
+        text.contains("step_return, pass@1") && text.contains("57.7"),
+        "{text}"
+    );
     assert!(text.contains("does not run backwards"), "{text}");
     let json: Json =
         serde_json::from_str(&std::fs::read_to_string(repo.path("found.json")).unwrap()).unwrap();
     let first = &json["output"]["believed"][0];
-    assert_eq!((&first["right"], &first["items"]), (&Json::from(3), &Json::from(3)), "{json:#}");
+    assert_eq!(
+        (&first["right"], &first["items"]),
+        (&Json::from(3), &Json::from(3)),
+        "{json:#}"
+    );
     assert_eq!(share(&json["output"]["oracle"]), (3, 3));
     assert!(json["input"].is_null());
 }
@@ -104,7 +151,15 @@ fn the_oracle_predicts_every_output_of_a_benchmark() {
 #[test]
 fn the_oracle_sees_as_far_as_programs_go() {
     let repo = Repo::without_git(&[("items.jsonl", &items())]);
-    let args = ["horizon", "--model", "oracle", "--data", "items.jsonl", "--json", "found.json"];
+    let args = [
+        "horizon",
+        "--model",
+        "oracle",
+        "--data",
+        "items.jsonl",
+        "--json",
+        "found.json",
+    ];
     let text = said(&eval(&repo, &args));
     assert!(text.contains("After a share of the run"), "{text}");
     let json: Json =
@@ -118,12 +173,24 @@ fn the_oracle_sees_as_far_as_programs_go() {
 fn what_is_wrong_with_data_or_a_model_is_said_with_its_place() {
     let broken = format!("{}\n{{\"code\": \"def f(x): pass\"}}\n", items());
     let repo = Repo::without_git(&[("broken.jsonl", &broken), ("empty/none.txt", "")]);
-    let message = refused(&eval(&repo, &["cruxeval", "--model", "oracle", "--data", "broken.jsonl"]));
-    assert!(message.contains("line 4") && message.contains("`output`"), "{message}");
-    let message = refused(&eval(&repo, &["steps", "--model", "oracle", "--data", "empty"]));
+    let message = refused(&eval(
+        &repo,
+        &["cruxeval", "--model", "oracle", "--data", "broken.jsonl"],
+    ));
+    assert!(
+        message.contains("line 4") && message.contains("`output`"),
+        "{message}"
+    );
+    let message = refused(&eval(
+        &repo,
+        &["steps", "--model", "oracle", "--data", "empty"],
+    ));
     assert!(message.contains("no programs"), "{message}");
     let message = refused(&eval(&repo, &["steps", "--model", "nowhere"]));
-    assert!(message.contains("nowhere") && message.contains("hint"), "{message}");
+    assert!(
+        message.contains("nowhere") && message.contains("hint"),
+        "{message}"
+    );
     let message = refused(&eval(&repo, &["steps", "--model", "http://localhost:1"]));
     assert!(message.contains("http://localhost:1"), "{message}");
 }

@@ -172,7 +172,13 @@ pub fn run(arguments: EvalArguments) -> anyhow::Result<Outcome> {
             let run = |model: &Model, reality: &Reality, progress: &mut Progress<'_>| {
                 eval::steps(&settings, model, reality, progress)
             };
-            evaluate("eval steps", &arguments.model, &arguments.output, &cancel, run)
+            evaluate(
+                "eval steps",
+                &arguments.model,
+                &arguments.output,
+                &cancel,
+                run,
+            )
         }
         EvalVerb::Horizon(arguments) => {
             let settings = HorizonSettings {
@@ -185,7 +191,13 @@ pub fn run(arguments: EvalArguments) -> anyhow::Result<Outcome> {
             let run = |model: &Model, reality: &Reality, progress: &mut Progress<'_>| {
                 eval::horizon(&settings, model, reality, progress)
             };
-            evaluate("eval horizon", &arguments.model, &arguments.output, &cancel, run)
+            evaluate(
+                "eval horizon",
+                &arguments.model,
+                &arguments.output,
+                &cancel,
+                run,
+            )
         }
         EvalVerb::Cruxeval(arguments) => {
             let settings = CruxSettings {
@@ -198,7 +210,13 @@ pub fn run(arguments: EvalArguments) -> anyhow::Result<Outcome> {
             let run = |model: &Model, reality: &Reality, progress: &mut Progress<'_>| {
                 eval::cruxeval(&settings, model, reality, progress)
             };
-            evaluate("eval cruxeval", &arguments.model, &arguments.output, &cancel, run)
+            evaluate(
+                "eval cruxeval",
+                &arguments.model,
+                &arguments.output,
+                &cancel,
+                run,
+            )
         }
     };
     match done {
@@ -251,7 +269,10 @@ fn write(
     json: &serde_json::Value,
 ) -> Result<(), Stop> {
     let failed = |path: &Utf8PathBuf, error: &dyn std::fmt::Display| {
-        Stop::new(Outcome::Environment, format!("cannot write `{path}`: {error}"))
+        Stop::new(
+            Outcome::Environment,
+            format!("cannot write `{path}`: {error}"),
+        )
     };
     if let Some(path) = &output.json {
         let text = serde_json::to_string_pretty(json).unwrap_or_default() + "\n";
@@ -262,7 +283,9 @@ fn write(
         std::fs::write(path, html).map_err(|error| failed(path, &error))?;
     }
     if let Some(folder) = &output.svg {
-        let written = page.write_plots(folder).map_err(|error| failed(folder, &error))?;
+        let written = page
+            .write_plots(folder)
+            .map_err(|error| failed(folder, &error))?;
         eprintln!("{written} plots in {folder}");
     }
     Ok(())

@@ -12,7 +12,12 @@ use crate::model::{self, Model, Named};
 #[derive(Debug, Args)]
 pub struct ModelArguments {
     /// `embedded`, folder of a checkpoint, FILE.gguf, or `oracle` (a real interpreter)
-    #[arg(long, value_name = "MODEL", default_value = "embedded", help_heading = "Model")]
+    #[arg(
+        long,
+        value_name = "MODEL",
+        default_value = "embedded",
+        help_heading = "Model"
+    )]
     pub model: Named,
     /// Grammar that the model speaks, if its files do not say
     #[arg(long, value_enum, value_name = "DIALECT", help_heading = "Model")]
@@ -47,6 +52,11 @@ impl ModelArguments {
     /// As for [`model::open`].
     pub fn open(&self, python: Option<&Utf8PathBuf>, cancel: &Cancel) -> Result<Model, Stop> {
         let dialect = self.dialect.map(Dialect::from);
-        model::open(&self.model, dialect, python.map(|path| path.as_path()), cancel)
+        model::open(
+            &self.model,
+            dialect,
+            python.map(|path| path.as_path()),
+            cancel,
+        )
     }
 }

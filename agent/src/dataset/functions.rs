@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::programs::{Program, Runner};
 use super::operations;
+use super::programs::{Program, Runner};
 use super::trajectories::{Drawing, Grammar, of_programs};
 use crate::fix::stop::Stop;
 use crate::outcome::Outcome;

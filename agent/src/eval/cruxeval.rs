@@ -116,12 +116,18 @@ pub fn cruxeval(
     let name = settings.data.file_name().unwrap_or(settings.data.as_str());
     let mut facts = vec![
         ("model".into(), predictor.name()),
-        ("data".into(), format!("{name}, {} of {of} items", read.len())),
+        (
+            "data".into(),
+            format!("{name}, {} of {of} items", read.len()),
+        ),
         ("runs".into(), format!("Python {}", reality.version)),
         ("context".into(), PAPER.into()),
     ];
     if !left_out.is_empty() {
-        facts.push(("left out".into(), format!("{} items that do not parse", left_out.len())));
+        facts.push((
+            "left out".into(),
+            format!("{} items that do not parse", left_out.len()),
+        ));
     }
     let mut sections = output_sections(&outputs);
     sections.push(match &inputs {
@@ -199,13 +205,21 @@ fn outputs(
     }
     let foreseen = Foreseen::new(predictor, Sampling::Greedy);
     // Asked before they come up, and many at once; what is said does not depend on it.
-    let operations = truths.iter().flat_map(|truth| &truth.asked).map(|(operation, _)| operation);
-    foreseen.ask(operations, cancel, &mut |done, of| progress("predictions", done, of))?;
+    let operations = truths
+        .iter()
+        .flat_map(|truth| &truth.asked)
+        .map(|(operation, _)| operation);
+    foreseen.ask(operations, cancel, &mut |done, of| {
+        progress("predictions", done, of)
+    })?;
     let mut believed = Vec::new();
     let mut judged = Vec::new();
     let mut unanswered: HashMap<String, usize> = HashMap::new();
     for threshold in THRESHOLDS {
-        let limits = Limits { threshold, ..limits() };
+        let limits = Limits {
+            threshold,
+            ..limits()
+        };
         let mut counts = Believed {
             threshold,
             items: items.len(),
@@ -247,7 +261,10 @@ fn outputs(
         believed,
         oracle: really.iter().copied().collect(),
         oracle_wrong: wrong.map(|(item, _)| item.id.clone()).collect(),
-        copy: items.iter().map(|item| equal(&item.input, &item.output)).collect(),
+        copy: items
+            .iter()
+            .map(|item| equal(&item.input, &item.output))
+            .collect(),
         calibration: calibration(&judged),
         coverage: [0.99, 0.95].map(|least| coverage(&judged, least)).into(),
         unanswered,
@@ -287,7 +304,11 @@ fn inputs_of(
             if cancel.is_set() {
                 return Err(Stop::interrupted());
             }
-            progress("walks backwards", number * items.len() + done, (settings.samples + 1) * items.len());
+            progress(
+                "walks backwards",
+                number * items.len() + done,
+                (settings.samples + 1) * items.len(),
+            );
             found.push(inputs::candidate(item, predictor, sampling));
         }
         walks.push(found);
@@ -300,8 +321,14 @@ fn inputs_of(
         .iter()
         .flat_map(|walk| walk.iter().enumerate())
         .filter_map(|(item, input)| Some((item, input.as_deref()?)));
-    let copied = items.iter().enumerate().map(|(at, item)| (at, item.output.as_str()));
-    let frequents = frequent.iter().enumerate().map(|(at, input)| (at, input.as_str()));
+    let copied = items
+        .iter()
+        .enumerate()
+        .map(|(at, item)| (at, item.output.as_str()));
+    let frequents = frequent
+        .iter()
+        .enumerate()
+        .map(|(at, input)| (at, input.as_str()));
     for (item, input) in tried.chain(copied).chain(frequents) {
         numbers.entry((item, input)).or_insert_with(|| {
             calls.push((&items[item], input.to_owned()));
@@ -313,18 +340,24 @@ fn inputs_of(
         progress("real runs", done, count);
     })?;
     let right = |item: usize, input: &str| {
-        numbers.get(&(item, input)).is_some_and(|&number| passed[number])
+        numbers
+            .get(&(item, input))
+            .is_some_and(|&number| passed[number])
     };
     let of_walk = |walk: &[Option<String>], item: usize| {
-        walk[item].as_deref().is_some_and(|input| right(item, input))
+        walk[item]
+            .as_deref()
+            .is_some_and(|input| right(item, input))
     };
     let all = 0..items.len();
     let sampled = &walks[1..];
-    let of_samples =
-        |item: usize| sampled.iter().filter(|walk| of_walk(walk, item)).count();
+    let of_samples = |item: usize| sampled.iter().filter(|walk| of_walk(walk, item)).count();
     let mut every = Tally::default();
     for item in all.clone() {
-        every.join(Tally { right: of_samples(item), of: sampled.len() });
+        every.join(Tally {
+            right: of_samples(item),
+            of: sampled.len(),
+        });
     }
     Ok(Inputs {
         greedy: all.clone().map(|item| of_walk(&walks[0], item)).collect(),
@@ -340,7 +373,10 @@ fn inputs_of(
                 })
             })
             .collect(),
-        copy: all.clone().map(|item| right(item, &items[item].output)).collect(),
+        copy: all
+            .clone()
+            .map(|item| right(item, &items[item].output))
+            .collect(),
         frequent: all.map(|item| right(item, &frequent[item])).collect(),
     })
 }
@@ -358,7 +394,9 @@ fn most_frequent(items: &[Item]) -> Vec<String> {
         .map(|item| {
             let own = |input: &str| usize::from(input == item.input);
             let best = sorted.iter().take(3).max_by(|a, b| {
-                (a.1 - own(a.0)).cmp(&(b.1 - own(b.0))).then_with(|| b.0.cmp(a.0))
+                (a.1 - own(a.0))
+                    .cmp(&(b.1 - own(b.0)))
+                    .then_with(|| b.0.cmp(a.0))
             });
             best.map_or_else(String::new, |(input, _)| (*input).to_owned())
         })
@@ -368,7 +406,10 @@ fn most_frequent(items: &[Item]) -> Vec<String> {
 fn output_sections(outputs: &Outputs) -> Vec<Section> {
     let mut table = Table::new(&["", "items", "answered", "right", "of all", "95 %"]);
     for counts in &outputs.believed {
-        let all = Tally { right: counts.right, of: counts.items };
+        let all = Tally {
+            right: counts.right,
+            of: counts.items,
+        };
         let name = if counts.threshold > 0.0 {
             format!("believed from {:.1} on", counts.threshold)
         } else {
@@ -377,14 +418,29 @@ fn output_sections(outputs: &Outputs) -> Vec<Section> {
         table.row([
             name,
             counts.items.to_string(),
-            percent(Tally { right: counts.answered, of: counts.items }.share()),
-            percent(Tally { right: counts.right, of: counts.answered }.share()),
+            percent(
+                Tally {
+                    right: counts.answered,
+                    of: counts.items,
+                }
+                .share(),
+            ),
+            percent(
+                Tally {
+                    right: counts.right,
+                    of: counts.answered,
+                }
+                .share(),
+            ),
             percent(all.share()),
             range(all.interval()),
         ]);
     }
     let all = outputs.believed.first().map_or(0, |counts| counts.items);
-    for (name, tally) in [("baseline: the input", outputs.copy), ("harness with the oracle", outputs.oracle)] {
+    for (name, tally) in [
+        ("baseline: the input", outputs.copy),
+        ("harness with the oracle", outputs.oracle),
+    ] {
         table.row([
             name.into(),
             all.to_string(),
@@ -406,9 +462,18 @@ fn output_sections(outputs: &Outputs) -> Vec<Section> {
     }
     let mut confidence = Table::new(&["joint probability of a run", "runs"]);
     let mut row = |name: &str, value: String| confidence.row([name.into(), value]);
-    row("answered at 99 % precision", percent(outputs.coverage[0].share()));
-    row("answered at 95 % precision", percent(outputs.coverage[1].share()));
-    row("expected calibration error", percent(Some(outputs.calibration.error)));
+    row(
+        "answered at 99 % precision",
+        percent(outputs.coverage[0].share()),
+    );
+    row(
+        "answered at 95 % precision",
+        percent(outputs.coverage[1].share()),
+    );
+    row(
+        "expected calibration error",
+        percent(Some(outputs.calibration.error)),
+    );
     row("Brier score", format!("{:.4}", outputs.calibration.brier));
     vec![
         Section {
@@ -436,11 +501,20 @@ fn output_sections(outputs: &Outputs) -> Vec<Section> {
 fn input_section(inputs: &Inputs) -> Section {
     let rows = [
         ("one walk, greedy: pass@1".to_owned(), inputs.greedy),
-        (format!("{} walks, sampled: pass@1", inputs.samples), inputs.sampled),
-        (format!("{} walks, sampled: pass@{}", inputs.samples, inputs.samples), inputs.any),
+        (
+            format!("{} walks, sampled: pass@1", inputs.samples),
+            inputs.sampled,
+        ),
+        (
+            format!("{} walks, sampled: pass@{}", inputs.samples, inputs.samples),
+            inputs.any,
+        ),
         ("greedy, the very input".to_owned(), inputs.exact),
         ("baseline: the output".to_owned(), inputs.copy),
-        ("baseline: the most frequent input".to_owned(), inputs.frequent),
+        (
+            "baseline: the most frequent input".to_owned(),
+            inputs.frequent,
+        ),
     ];
     let mut table = Table::new(&["", "tries", "right", "95 %"]);
     for (name, tally) in &rows {
@@ -453,9 +527,14 @@ fn input_section(inputs: &Inputs) -> Section {
     }
     let bars = rows.iter().filter_map(|(label, tally)| {
         Some(Bar {
-            label: label.replace("baseline: ", "").replace(", sampled", "").replace("the most ", ""),
+            label: label
+                .replace("baseline: ", "")
+                .replace(", sampled", "")
+                .replace("the most ", ""),
             share: tally.share()?,
-            interval: tally.interval().map(|interval| (interval.low, interval.high)),
+            interval: tally
+                .interval()
+                .map(|interval| (interval.low, interval.high)),
             count: tally.of,
             baseline: None,
         })
@@ -468,13 +547,11 @@ fn input_section(inputs: &Inputs) -> Section {
     };
     Section {
         title: "Input prediction, unverified".into(),
-        prose: vec![
-            format!(
-                "A walk backwards from the output, then a real run of the function with what was \
+        prose: vec![format!(
+            "A walk backwards from the output, then a real run of the function with what was \
                  found; samples at temperature {TEMPERATURE} and top-p {TOP_P}. The most frequent \
                  input is that of the other items"
-            ),
-        ],
+        )],
         table: Some(table),
         plots: vec![plot.draw()],
     }

@@ -24,6 +24,8 @@ use crate::plot::{Lines, Plot, Point, Series};
 const STEPS: [usize; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 /// Shares of the run after which it is looked at, in tenths.
 const TENTHS: [usize; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+/// Programs at a place of a plot at least: what fewer do says nothing.
+const FEWEST: usize = 5;
 /// As in the paper.
 const TEMPERATURE: f32 = 0.6;
 const TOP_P: f32 = 0.95;
@@ -67,7 +69,12 @@ pub fn horizon(
 ) -> Evaluated {
     let cancel = &reality.runner.cancel;
     let interpreter = reality.operations()?;
-    let taken = programs::taken(&settings.data, settings.seed, settings.count, &reality.runner)?;
+    let taken = programs::taken(
+        &settings.data,
+        settings.seed,
+        settings.count,
+        &reality.runner,
+    )?;
     let mut truths = Vec::new();
     for (done, source) in taken.sources.iter().enumerate() {
         if cancel.is_set() {
@@ -82,11 +89,25 @@ pub fn horizon(
         }
     }
     if truths.is_empty() {
-        return Err(Stop::new(Outcome::Usage, "no program runs to its end under the harness")
-            .hint("raise `--count`, or name other `--data`"));
+        return Err(Stop::new(
+            Outcome::Usage,
+            "no program runs to its end under the harness",
+        )
+        .hint("raise `--count`, or name other `--data`"));
     }
-    let mut rollouts = vec![rolled(predictor, Sampling::Greedy, "greedy", &truths, cancel, progress)?];
-    let samples = if predictor.is_certain() { 0 } else { settings.samples };
+    let mut rollouts = vec![rolled(
+        predictor,
+        Sampling::Greedy,
+        "greedy",
+        &truths,
+        cancel,
+        progress,
+    )?];
+    let samples = if predictor.is_certain() {
+        0
+    } else {
+        settings.samples
+    };
     for number in 0..samples {
         let sampling = Sampling::Random {
             temperature: TEMPERATURE,
@@ -95,10 +116,21 @@ pub fn horizon(
             samples: 1,
         };
         let name = format!("sample {} of {samples}", number + 1);
-        rollouts.push(rolled(predictor, sampling, &name, &truths, cancel, progress)?);
+        rollouts.push(rolled(
+            predictor, sampling, &name, &truths, cancel, progress,
+        )?);
     }
     let (by_steps, by_share) = places(&truths, &rollouts);
-    let (page, json) = shown(settings, predictor, reality, &taken.described, &truths, samples, &by_steps, &by_share);
+    let (page, json) = shown(
+        settings,
+        predictor,
+        reality,
+        &taken.described,
+        &truths,
+        samples,
+        &by_steps,
+        &by_share,
+    );
     Ok(Evaluation { page, json })
 }
 
@@ -113,7 +145,10 @@ fn rolled(
     progress: &mut Progress<'_>,
 ) -> Result<Vec<Rolled>, Stop> {
     let foreseen = Foreseen::new(predictor, sampling);
-    let operations = truths.iter().flat_map(|truth| &truth.asked).map(|(operation, _)| operation);
+    let operations = truths
+        .iter()
+        .flat_map(|truth| &truth.asked)
+        .map(|(operation, _)| operation);
     foreseen.ask(operations, cancel, &mut |done, of| progress(name, done, of))?;
     let mut runs = Vec::with_capacity(truths.len());
     for (done, truth) in truths.iter().enumerate() {
@@ -161,7 +196,11 @@ fn places(truths: &[Truth], rollouts: &[Vec<Rolled>]) -> (Vec<Place>, Vec<Place>
                 })
                 .collect();
             // Without samples, all of them would be as the greedy one.
-            let sampled = if right.len() > 1 { &right[1..] } else { &right[..] };
+            let sampled = if right.len() > 1 {
+                &right[1..]
+            } else {
+                &right[..]
+            };
             place.greedy.add(right[0]);
             place.one.add(sampled[0]);
             place.any.add(sampled.contains(&true));
@@ -196,7 +235,10 @@ fn unchanged(run: &Run, real: &Event) -> bool {
     held && (real.kind != EventKind::Return || real.value.as_deref() == Some("None"))
 }
 
-#[expect(clippy::too_many_arguments, reason = "it puts together what the evaluation found")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "it puts together what the evaluation found"
+)]
 fn shown(
     settings: &HorizonSettings,
     predictor: &dyn Predictor,
@@ -210,7 +252,10 @@ fn shown(
     let mut lengths: Vec<usize> = truths.iter().map(|truth| truth.statements.len()).collect();
     lengths.sort_unstable();
     let columns: Vec<Column> = if samples == 0 {
-        vec![("greedy".into(), |place| place.greedy), ("copy".into(), |place| place.copy)]
+        vec![
+            ("greedy".into(), |place| place.greedy),
+            ("copy".into(), |place| place.copy),
+        ]
     } else {
         vec![
             ("greedy".into(), |place| place.greedy),
@@ -220,10 +265,14 @@ fn shown(
         ]
     };
     let steps: Vec<String> = STEPS.iter().map(usize::to_string).collect();
-    let shares: Vec<String> = TENTHS.iter().map(|tenths| format!("{} %", tenths * 10)).collect();
-    let page = Page {
-        title: format!("Horizon of {}", predictor.name()),
-        facts: vec![
+    let shares: Vec<String> = TENTHS
+        .iter()
+        .map(|tenths| format!("{} %", tenths * 10))
+        .collect();
+    let page =
+        Page {
+            title: format!("Horizon of {}", predictor.name()),
+            facts: vec![
             ("model".into(), predictor.name()),
             ("truth".into(), format!("the harness with Python {}", reality.version)),
             ("data".into(), data.into()),
@@ -257,23 +306,43 @@ fn shown(
                 "the true line with the locals that its function was called with".into(),
             ),
         ],
-        sections: vec![
-            Section {
-                title: "After a number of statements".into(),
-                prose: vec!["Programs that run as long, each once".into()],
-                table: Some(table("statements", &steps, by_steps, &columns)),
-                plots: vec![plot("horizon-statements", "State after statements", "statements", &steps, by_steps, &columns)],
-            },
-            Section {
-                title: "After a share of the run".into(),
-                prose: vec!["All programs, each once".into()],
-                table: Some(table("of the run", &shares, by_share, &columns)),
-                plots: vec![plot("horizon-share", "State after a share of the run", "of the run", &shares, by_share, &columns)],
-            },
-        ],
-    };
+            sections: vec![
+                Section {
+                    title: "After a number of statements".into(),
+                    prose: vec![format!(
+                    "Programs that run as long, each once; the plot ends where fewer than {FEWEST} do"
+                )],
+                    table: Some(table("statements", &steps, by_steps, &columns)),
+                    plots: vec![plot(
+                        "horizon-statements",
+                        "State after statements",
+                        "statements",
+                        &steps,
+                        by_steps,
+                        &columns,
+                    )],
+                },
+                Section {
+                    title: "After a share of the run".into(),
+                    prose: vec!["All programs, each once".into()],
+                    table: Some(table("of the run", &shares, by_share, &columns)),
+                    plots: vec![plot(
+                        "horizon-share",
+                        "State after a share of the run",
+                        "of the run",
+                        &shares,
+                        by_share,
+                        &columns,
+                    )],
+                },
+            ],
+        };
     let listed = |names: &[String], places: &[Place]| -> Vec<serde_json::Value> {
-        names.iter().zip(places).map(|(at, place)| json!({ "at": at, "right": place })).collect()
+        names
+            .iter()
+            .zip(places)
+            .map(|(at, place)| json!({ "at": at, "right": place }))
+            .collect()
     };
     let json = json!({
         "format": 1,
@@ -303,7 +372,11 @@ fn table(name: &str, places: &[String], counted: &[Place], columns: &[Column]) -
             continue;
         }
         let mut row = vec![place.clone(), counts.greedy.of.to_string()];
-        row.extend(columns.iter().map(|(_, tally)| percent(tally(counts).share())));
+        row.extend(
+            columns
+                .iter()
+                .map(|(_, tally)| percent(tally(counts).share())),
+        );
         row.push(range(counts.greedy.interval()));
         table.rows.push(row);
     }
@@ -318,23 +391,32 @@ fn plot(
     counted: &[Place],
     columns: &[Column],
 ) -> Plot {
-    let series = columns.iter().enumerate().map(|(number, (name, tally))| Series {
-        name: name.clone(),
-        points: counted
-            .iter()
-            .enumerate()
-            .filter_map(|(at, counts)| {
-                let tally = tally(counts);
-                // Four bands over each other would show nothing.
-                let interval = (number == 0).then(|| tally.interval()).flatten();
-                Some(Point {
-                    at,
-                    share: tally.share()?,
-                    interval: interval.map(|interval| (interval.low, interval.high)),
+    let shown = counted.iter().take_while(|counts| counts.greedy.of >= FEWEST).count();
+    let (places, counted) = if shown > 1 {
+        (&places[..shown], &counted[..shown])
+    } else {
+        (places, counted)
+    };
+    let series = columns
+        .iter()
+        .enumerate()
+        .map(|(number, (name, tally))| Series {
+            name: name.clone(),
+            points: counted
+                .iter()
+                .enumerate()
+                .filter_map(|(at, counts)| {
+                    let tally = tally(counts);
+                    // Four bands over each other would show nothing.
+                    let interval = (number == 0).then(|| tally.interval()).flatten();
+                    Some(Point {
+                        at,
+                        share: tally.share()?,
+                        interval: interval.map(|interval| (interval.low, interval.high)),
+                    })
                 })
-            })
-            .collect(),
-    });
+                .collect(),
+        });
     Lines {
         name: name.into(),
         title: title.into(),

@@ -34,14 +34,22 @@ impl Inverse for Asking<'_> {
         let sampling = match self.sampling {
             Sampling::Greedy => Sampling::Greedy,
             // Another draw for each question, and the same ones for the same walk.
-            Sampling::Random { temperature, top_p, seed, samples } => Sampling::Random {
+            Sampling::Random {
+                temperature,
+                top_p,
+                seed,
+                samples,
+            } => Sampling::Random {
                 temperature,
                 top_p,
                 seed: seed.wrapping_mul(1009).wrapping_add(number),
                 samples,
             },
         };
-        self.predictor.invert(operation, effect, hole, sampling)?.into_iter().next()
+        self.predictor
+            .invert(operation, effect, hole, sampling)?
+            .into_iter()
+            .next()
     }
 }
 
@@ -101,7 +109,11 @@ pub fn checked(
             })
             .map(|boundary| boundary.name.as_str())
             .collect();
-        right.extend(programs.iter().map(|program| passed.contains(&program.id.as_str())));
+        right.extend(
+            programs
+                .iter()
+                .map(|program| passed.contains(&program.id.as_str())),
+        );
         progress(right.len(), right.len());
     }
     Ok(right)

@@ -44,7 +44,10 @@ pub fn read(path: &Utf8Path, whole: bool) -> Result<Vec<Item>, Stop> {
 
 fn parsed(text: &str, whole: bool) -> Result<Vec<Item>, String> {
     let mut items = Vec::new();
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let lines = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty());
     for (number, line) in lines {
         let at = number + 1;
         let line: Line =

@@ -45,7 +45,12 @@ impl Page {
     pub fn text(&self) -> String {
         let mut out = String::new();
         let _ = writeln!(out, "{}", self.title);
-        let width = self.facts.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        let width = self
+            .facts
+            .iter()
+            .map(|(name, _)| name.chars().count())
+            .max()
+            .unwrap_or(0);
         for (name, value) in &self.facts {
             let gap = " ".repeat(width - name.chars().count());
             let indent = " ".repeat(width + 2);
@@ -59,7 +64,11 @@ impl Page {
         }
         for section in &self.sections {
             let _ = writeln!(out, "\n{}", section.title);
-            for line in section.prose.iter().flat_map(|sentence| wrapped(sentence, 78)) {
+            for line in section
+                .prose
+                .iter()
+                .flat_map(|sentence| wrapped(sentence, 78))
+            {
                 let _ = writeln!(out, "  {line}");
             }
             for line in section.table.iter().flat_map(Table::lines) {
@@ -124,7 +133,10 @@ mod tests {
         table.row(["a <b>".into(), "3".into()]);
         Page {
             title: "Steps".into(),
-            facts: vec![("model".into(), "step & co".into()), ("n".into(), "3".into())],
+            facts: vec![
+                ("model".into(), "step & co".into()),
+                ("n".into(), "3".into()),
+            ],
             sections: vec![Section {
                 title: "By kind".into(),
                 prose: vec!["word ".repeat(30).trim_end().to_owned()],
@@ -140,15 +152,27 @@ mod tests {
     #[test]
     fn the_text_fits_into_80_columns() {
         let text = page().text();
-        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-        assert!(text.starts_with("Steps\nmodel  step & co\nn      3\n\nBy kind\n  word"), "{text}");
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 80),
+            "{text}"
+        );
+        assert!(
+            text.starts_with("Steps\nmodel  step & co\nn      3\n\nBy kind\n  word"),
+            "{text}"
+        );
     }
 
     #[test]
     fn the_page_escapes_text_and_holds_pictures_as_they_are() {
         let html = page().html().unwrap();
-        assert!(html.contains("a &#60;b&#62;") || html.contains("a &lt;b&gt;"), "{html}");
+        assert!(
+            html.contains("a &#60;b&#62;") || html.contains("a &lt;b&gt;"),
+            "{html}"
+        );
         assert!(html.contains("<svg class=\"plot\"></svg>"));
-        assert!(!html.contains("http://") || html.contains("xmlns"), "nothing is loaded");
+        assert!(
+            !html.contains("http://") || html.contains("xmlns"),
+            "nothing is loaded"
+        );
     }
 }

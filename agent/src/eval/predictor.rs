@@ -83,7 +83,9 @@ impl Predictor for Model {
         let Self::Step(model) = self else {
             return None;
         };
-        let found = model.invert(operation, effect, hole, sampling).unwrap_or_default();
+        let found = model
+            .invert(operation, effect, hole, sampling)
+            .unwrap_or_default();
         Some(found.into_iter().map(|(value, _)| value).collect())
     }
 

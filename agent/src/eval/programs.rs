@@ -104,13 +104,19 @@ pub fn taken(data: &Data, seed: u64, count: usize, runner: &Runner) -> Result<So
         Data::Files(path) => {
             let sources = functions(path, seed, runner)?;
             let of = sources.len();
-            (sources, format!("of {of} calls of functions, inputs drawn with seed {seed}"))
+            (
+                sources,
+                format!("of {of} calls of functions, inputs drawn with seed {seed}"),
+            )
         }
     };
     sources.truncate(count);
     if sources.is_empty() {
-        return Err(Stop::new(Outcome::Usage, format!("`{data}` holds no programs to evaluate on"))
-            .hint("use `--data generated`, JSON lines with `code` and `input`, or Python files"));
+        return Err(Stop::new(
+            Outcome::Usage,
+            format!("`{data}` holds no programs to evaluate on"),
+        )
+        .hint("use `--data generated`, JSON lines with `code` and `input`, or Python files"));
     }
     Ok(Sources {
         described: format!("{data}, {} {from}", sources.len()),

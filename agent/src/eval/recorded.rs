@@ -116,7 +116,11 @@ fn agreement(truth: &Truth, recording: &Recording, events: &[EventId]) -> Agreem
     }
     for (at, &event) in shown.iter().enumerate() {
         let Some(ours) = run.events.get(at) else {
-            return Agreement::Other(format!("{} states instead of {}", run.events.len(), shown.len()));
+            return Agreement::Other(format!(
+                "{} states instead of {}",
+                run.events.len(),
+                shown.len()
+            ));
         };
         if let Some(problem) = difference(ours, recording, event) {
             return if problem.order {
@@ -127,7 +131,11 @@ fn agreement(truth: &Truth, recording: &Recording, events: &[EventId]) -> Agreem
         }
     }
     if run.events.len() > shown.len() {
-        return Agreement::Other(format!("{} states instead of {}", run.events.len(), shown.len()));
+        return Agreement::Other(format!(
+            "{} states instead of {}",
+            run.events.len(),
+            shown.len()
+        ));
     }
     Agreement::Same
 }

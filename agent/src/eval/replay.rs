@@ -62,8 +62,16 @@ pub fn next_state<O: Operations + Sync>(
     let &first = statement.operations.first()?;
     let but = But {
         truth,
-        known: truth.asked.iter().map(|(operation, effect)| (operation, effect)).collect(),
-        own: statement.operations.iter().map(|&at| &truth.asked[at].0).collect(),
+        known: truth
+            .asked
+            .iter()
+            .map(|(operation, effect)| (operation, effect))
+            .collect(),
+        own: statement
+            .operations
+            .iter()
+            .map(|&at| &truth.asked[at].0)
+            .collect(),
         first,
         asked: AtomicUsize::new(0),
         predicted: AtomicUsize::new(0),

@@ -169,7 +169,8 @@ pub fn steps(
             reality,
             progress,
         )?;
-        page.sections.extend(sections(&figures, number, settings.data.len() > 1));
+        page.sections
+            .extend(sections(&figures, number, settings.data.len() > 1));
         all.push(figures);
     }
     Ok(Evaluation {
@@ -230,11 +231,16 @@ fn figures(
         }
     }
     if kept.iter().all(|(_, truth)| truth.statements.is_empty()) {
-        return Err(Stop::new(Outcome::Usage, format!("no program is left of {data}"))
-            .hint("programs have to be Python that the harness can run"));
+        return Err(
+            Stop::new(Outcome::Usage, format!("no program is left of {data}"))
+                .hint("programs have to be Python that the harness can run"),
+        );
     }
     let foreseen = Foreseen::new(predictor, Sampling::Greedy);
-    let operations = kept.iter().flat_map(|(_, truth)| &truth.asked).map(|(asked, _)| asked);
+    let operations = kept
+        .iter()
+        .flat_map(|(_, truth)| &truth.asked)
+        .map(|(asked, _)| asked);
     foreseen.ask(operations, &reality.runner.cancel, &mut |done, of| {
         progress("predictions", done, of);
     })?;
@@ -275,8 +281,12 @@ fn figures(
         left_out,
         calibration: calibration(&counted.judged),
         operation_calibration: calibration(&counted.judged_operations),
-        coverage: precisions.map(|least| coverage(&counted.judged, least)).into(),
-        operation_coverage: precisions.map(|least| coverage(&counted.judged_operations, least)).into(),
+        coverage: precisions
+            .map(|least| coverage(&counted.judged, least))
+            .into(),
+        operation_coverage: precisions
+            .map(|least| coverage(&counted.judged_operations, least))
+            .into(),
         statements: counted.statements,
         needing_the_model: counted.needing,
         operations: counted.operations,
@@ -285,7 +295,10 @@ fn figures(
         by_operation: named(counted.by_operation, OperationKind::name),
         components: counted.components,
         components_needing_the_model: counted.components_needing,
-        oracle: agreements.iter().map(|found| *found == Agreement::Same).collect(),
+        oracle: agreements
+            .iter()
+            .map(|found| *found == Agreement::Same)
+            .collect(),
         agreement,
         disagreements,
     })
@@ -295,12 +308,17 @@ fn performed_again<'t>(
     truths: &[&'t Truth],
     interpreter: &Interpreter,
 ) -> Result<HashMap<&'t Operation, Effect>, Stop> {
-    let distinct: HashSet<&Operation> =
-        truths.iter().flat_map(|truth| truth.asked.iter().map(|(operation, _)| operation)).collect();
+    let distinct: HashSet<&Operation> = truths
+        .iter()
+        .flat_map(|truth| truth.asked.iter().map(|(operation, _)| operation))
+        .collect();
     let distinct: Vec<&Operation> = distinct.into_iter().collect();
     let mut effects = HashMap::with_capacity(distinct.len());
     for operations in distinct.chunks(ASKED_AT_ONCE) {
-        let owned: Vec<Operation> = operations.iter().map(|&operation| operation.clone()).collect();
+        let owned: Vec<Operation> = operations
+            .iter()
+            .map(|&operation| operation.clone())
+            .collect();
         let performed = interpreter
             .perform_all(&owned)
             .map_err(|error| Stop::new(Outcome::Environment, error.to_string()))?;
@@ -313,7 +331,10 @@ fn named<K: Ord + Copy>(
     counted: BTreeMap<K, Four>,
     name: fn(K) -> &'static str,
 ) -> BTreeMap<&'static str, Four> {
-    counted.into_iter().map(|(kind, four)| (name(kind), four)).collect()
+    counted
+        .into_iter()
+        .map(|(kind, four)| (name(kind), four))
+        .collect()
 }
 
 #[derive(Default)]
@@ -349,8 +370,9 @@ struct Sayers<'a> {
 impl Counted {
     fn count(&mut self, truth: &Truth, sayers: &Sayers<'_>) {
         let asked = truth.asked.iter();
-        let said: Vec<Said> =
-            asked.map(|(operation, effect)| said(operation, effect, sayers)).collect();
+        let said: Vec<Said> = asked
+            .map(|(operation, effect)| said(operation, effect, sayers))
+            .collect();
         for ((operation, _), said) in truth.asked.iter().zip(&said) {
             self.operations.add(said.right);
             if self.seen.insert(operation.clone()) {
@@ -366,13 +388,20 @@ impl Counted {
         let mut lines: Vec<u32> = kinds_by_line(&truth.program).into_keys().collect();
         lines.sort_unstable();
         // What the run ends within is not judged: there is no next state.
-        for statement in truth.statements.iter().filter(|statement| statement.next.is_some()) {
+        for statement in truth
+            .statements
+            .iter()
+            .filter(|statement| statement.next.is_some())
+        {
             let judged = judged(truth, statement, &said, &lines, sayers.foreseen);
             self.statements.add(judged.right);
             let needs = judged.operations > 0;
             if needs {
                 self.needing.add(judged.right);
-                self.by_statement.entry(judged.kind).or_default().add(judged.right);
+                self.by_statement
+                    .entry(judged.kind)
+                    .or_default()
+                    .add(judged.right);
                 self.judged.push(Judged {
                     confidence: judged.confidence,
                     right: judged.right.model,
@@ -385,7 +414,9 @@ impl Counted {
                 ("value of a return", judged.parts.value),
             ];
             for (name, part) in parts {
-                let Some((model, copied)) = part else { continue };
+                let Some((model, copied)) = part else {
+                    continue;
+                };
                 let add = |counts: &mut BTreeMap<&'static str, Two>| {
                     let two = counts.entry(name).or_default();
                     two.model.add(model);
@@ -424,7 +455,10 @@ fn judged(
     // A question that is asked twice has one answer.
     let mut distinct: Vec<usize> = Vec::new();
     for &at in &statement.operations {
-        if !distinct.iter().any(|&other| truth.asked[other].0 == truth.asked[at].0) {
+        if !distinct
+            .iter()
+            .any(|&other| truth.asked[other].0 == truth.asked[at].0)
+        {
             distinct.push(at);
         }
     }
@@ -449,7 +483,11 @@ fn judged(
             frequent: all(|right| right.frequent),
             oracle: all(|right| right.oracle),
         },
-        confidence: distinct.iter().map(|&at| said[at].log_probability).sum::<f64>().exp(),
+        confidence: distinct
+            .iter()
+            .map(|&at| said[at].log_probability)
+            .sum::<f64>()
+            .exp(),
         parts,
     }
 }
@@ -467,25 +505,33 @@ fn compared(before: &Event, real: &Event, predicted: Option<&Event>, lines: &[u3
     };
     let all = |event: &Event| {
         event.locals.len() == real.locals.len()
-            && real.locals.iter().all(|(name, value)| held(event, name, value))
+            && real
+                .locals
+                .iter()
+                .all(|(name, value)| held(event, name, value))
     };
-    let changed: Vec<&(String, String)> =
-        real.locals.iter().filter(|(name, value)| !held(before, name, value)).collect();
+    let changed: Vec<&(String, String)> = real
+        .locals
+        .iter()
+        .filter(|(name, value)| !held(before, name, value))
+        .collect();
     let changes = !changed.is_empty() || before.locals.len() > real.locals.len();
     let value = (real.kind == EventKind::Return).then(|| {
         let real = real.value.as_deref().unwrap_or_default();
         let said = predicted
             .filter(|event| event.kind == EventKind::Return)
             .and_then(|event| event.value.as_deref());
-        (said.is_some_and(|said| same_text(said, real)), real == "None")
+        (
+            said.is_some_and(|said| same_text(said, real)),
+            real == "None",
+        )
     });
     Parts {
         line: Some((line, copied_line)),
         locals: Some((predicted.is_some_and(all), all(before))),
         changed: changes.then(|| {
-            let right = predicted.is_some_and(|event| {
-                changed.iter().all(|(name, value)| held(event, name, value))
-            });
+            let right = predicted
+                .is_some_and(|event| changed.iter().all(|(name, value)| held(event, name, value)));
             (right, false)
         }),
         value,
@@ -493,9 +539,17 @@ fn compared(before: &Event, real: &Event, predicted: Option<&Event>, lines: &[u3
 }
 
 fn sections(figures: &Figures, number: usize, many: bool) -> Vec<Section> {
-    let suffix = if many { format!(": {}", figures.data) } else { String::new() };
+    let suffix = if many {
+        format!(": {}", figures.data)
+    } else {
+        String::new()
+    };
     let file = |name: &str| {
-        if number == 0 { name.to_owned() } else { format!("{name}-{}", number + 1) }
+        if number == 0 {
+            name.to_owned()
+        } else {
+            format!("{name}-{}", number + 1)
+        }
     };
     let mut overview = Table::new(&["", "n", "model", "95 %", "copy", "frequent", "oracle"]);
     for (name, four) in [
@@ -514,7 +568,7 @@ fn sections(figures: &Figures, number: usize, many: bool) -> Vec<Section> {
             percent(four.oracle.share()),
         ]);
     }
-    let mut prose = vec![figures.data.clone()];
+    let mut prose = if many { Vec::new() } else { vec![figures.data.clone()] };
     for (why, count) in &figures.left_out {
         prose.push(format!("{count} left out: {why}"));
     }
@@ -546,7 +600,12 @@ fn sections(figures: &Figures, number: usize, many: bool) -> Vec<Section> {
             )],
         },
         components(figures, &suffix),
-        confidence(figures, &suffix, file("reliability"), file("reliability-operations")),
+        confidence(
+            figures,
+            &suffix,
+            file("reliability"),
+            file("reliability-operations"),
+        ),
         agreement(figures, &suffix),
     ]
 }
@@ -578,15 +637,18 @@ fn bars(name: String, title: &str, kinds: &BTreeMap<&'static str, Four>) -> crat
         Some(Bar {
             label: label.into(),
             share: four.model.share()?,
-            interval: four.model.interval().map(|interval| (interval.low, interval.high)),
+            interval: four
+                .model
+                .interval()
+                .map(|interval| (interval.low, interval.high)),
             count: four.model.of,
-            baseline: four.copy.share(),
+            baseline: four.copy.share().max(four.frequent.share()),
         })
     });
     Bars {
         name,
         title: title.into(),
-        baseline: Some("copy of the first operand".into()),
+        baseline: Some("copy or most frequent, whichever is better".into()),
         bars: bars.collect(),
     }
     .draw()
@@ -594,16 +656,32 @@ fn bars(name: String, title: &str, kinds: &BTreeMap<&'static str, Four>) -> crat
 
 fn components(figures: &Figures, suffix: &str) -> Section {
     let mut table = Table::new(&["", "n", "model", "copy", "n needing", "model", "copy"]);
-    for name in ["next line", "all locals", "changed locals", "value of a return"] {
-        let (all, needing) =
-            (figures.components.get(name), figures.components_needing_the_model.get(name));
+    for name in [
+        "next line",
+        "all locals",
+        "changed locals",
+        "value of a return",
+    ] {
+        let (all, needing) = (
+            figures.components.get(name),
+            figures.components_needing_the_model.get(name),
+        );
         let share = |two: Option<&Two>| {
             let of = two.map_or(0, |two| two.model.of);
-            let (model, copy) = two.map_or((None, None), |two| (two.model.share(), two.copy.share()));
+            let (model, copy) =
+                two.map_or((None, None), |two| (two.model.share(), two.copy.share()));
             (of.to_string(), percent(model), percent(copy))
         };
         let (all, needing) = (share(all), share(needing));
-        table.row([name.into(), all.0, all.1, all.2, needing.0, needing.1, needing.2]);
+        table.row([
+            name.into(),
+            all.0,
+            all.1,
+            all.2,
+            needing.0,
+            needing.1,
+            needing.2,
+        ]);
     }
     Section {
         title: format!("Parts of the next state{suffix}"),
@@ -626,16 +704,30 @@ fn confidence(figures: &Figures, suffix: &str, file: String, other: String) -> S
         ]
     };
     let mut row = |name: &str, [one, two]: [String; 2]| table.row([name.into(), one, two]);
-    row("answers", both(&|_, calibration| calibration.count.to_string()));
-    for (at, name) in ["answered at 99 % precision", "answered at 95 % precision"].iter().enumerate() {
+    row(
+        "answers",
+        both(&|_, calibration| calibration.count.to_string()),
+    );
+    for (at, name) in ["answered at 99 % precision", "answered at 95 % precision"]
+        .iter()
+        .enumerate()
+    {
         row(name, both(&|coverage, _| percent(coverage[at].share())));
         let threshold = |coverage: &[Coverage], _: &Calibration| {
-            coverage[at].threshold.map_or("-".into(), |least| format!("{least:.4}"))
+            coverage[at]
+                .threshold
+                .map_or("-".into(), |least| format!("{least:.4}"))
         };
         row("  with a confidence of at least", both(&threshold));
     }
-    row("expected calibration error", both(&|_, calibration| percent(Some(calibration.error))));
-    row("Brier score", both(&|_, calibration| format!("{:.4}", calibration.brier)));
+    row(
+        "expected calibration error",
+        both(&|_, calibration| percent(Some(calibration.error))),
+    );
+    row(
+        "Brier score",
+        both(&|_, calibration| format!("{:.4}", calibration.brier)),
+    );
     let plot = |name: String, title: &str, calibration: &Calibration| {
         Reliability {
             name,
@@ -654,16 +746,34 @@ fn confidence(figures: &Figures, suffix: &str, file: String, other: String) -> S
         table: Some(table),
         plots: vec![
             plot(file, "Reliability of statements", &figures.calibration),
-            plot(other, "Reliability of operations", &figures.operation_calibration),
+            plot(
+                other,
+                "Reliability of operations",
+                &figures.operation_calibration,
+            ),
         ],
     }
 }
 
 fn agreement(figures: &Figures, suffix: &str) -> Section {
-    let mut table = Table::new(&["harness and oracle against a recording", "programs", "share"]);
-    for name in ["same", "not simulated", "order of a set", "a limit", "other"] {
+    let mut table = Table::new(&[
+        "harness and oracle against a recording",
+        "programs",
+        "share",
+    ]);
+    for name in [
+        "same",
+        "not simulated",
+        "order of a set",
+        "a limit",
+        "other",
+    ] {
         let count = figures.agreement.get(name).copied().unwrap_or(0);
-        let share = Tally { right: count, of: figures.programs }.share();
+        let share = Tally {
+            right: count,
+            of: figures.programs,
+        }
+        .share();
         table.row([name.into(), count.to_string(), percent(share)]);
     }
     let mut prose = vec![
@@ -676,7 +786,10 @@ fn agreement(figures: &Figures, suffix: &str) -> Section {
         format!("· {short}")
     }));
     if figures.disagreements.len() > EXAMPLES {
-        prose.push(format!("· and {} more", figures.disagreements.len() - EXAMPLES));
+        prose.push(format!(
+            "· and {} more",
+            figures.disagreements.len() - EXAMPLES
+        ));
     }
     Section {
         title: format!("Oracle{suffix}"),

@@ -33,7 +33,9 @@ impl Operations for Noting<'_> {
     fn perform(&self, operation: &Operation) -> Result<Answer, Unavailable> {
         let answer = self.interpreter.perform(operation);
         if let Ok(mut asked) = self.asked.lock() {
-            let effect = answer.as_ref().map_or(Effect::Opaque, |answer| answer.effect.clone());
+            let effect = answer
+                .as_ref()
+                .map_or(Effect::Opaque, |answer| answer.effect.clone());
             asked.push((operation.clone(), effect));
         }
         answer

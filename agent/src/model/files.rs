@@ -20,8 +20,9 @@ pub(super) fn folder(
             .hint("name the folder that it lies in, or a file that ends in `.gguf`"));
     }
     if !path.is_dir() {
-        return Err(usage(format!("there is no model `{path}`"))
-            .hint("`embedded`, `oracle`, the folder of a checkpoint, or a file that ends in `.gguf`"));
+        return Err(usage(format!("there is no model `{path}`")).hint(
+            "`embedded`, `oracle`, the folder of a checkpoint, or a file that ends in `.gguf`",
+        ));
     }
     let config_path = path.join("config.json");
     let config = fs::read_to_string(&config_path).map_err(|error| {
@@ -115,9 +116,15 @@ mod tests {
         let held = tempfile::tempdir().unwrap();
         let path = Utf8Path::from_path(held.path()).unwrap();
         let (message, hint) = said(&path.join("nowhere"));
-        assert!(message.contains("nowhere") && hint.contains("embedded"), "{message} {hint}");
+        assert!(
+            message.contains("nowhere") && hint.contains("embedded"),
+            "{message} {hint}"
+        );
         let (message, hint) = said(path);
-        assert!(message.contains("config.json") && hint.contains("safetensors"), "{message}");
+        assert!(
+            message.contains("config.json") && hint.contains("safetensors"),
+            "{message}"
+        );
         fs::write(path.join("config.json"), "{}").unwrap();
         let (message, _) = said(path);
         assert!(message.contains("tokenizer.json"), "{message}");
@@ -130,7 +137,11 @@ mod tests {
     fn random_weights_and_unknown_dialects_are_refused_with_a_hint() {
         let held = tempfile::tempdir().unwrap();
         let path = Utf8Path::from_path(held.path()).unwrap();
-        fs::write(path.join("config.json"), ndbg_simulator::backend::embedded::CONFIG).unwrap();
+        fs::write(
+            path.join("config.json"),
+            ndbg_simulator::backend::embedded::CONFIG,
+        )
+        .unwrap();
         fs::write(
             path.join("tokenizer.json"),
             ndbg_simulator::backend::embedded::TOKENIZER,

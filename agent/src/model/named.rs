@@ -32,7 +32,10 @@ impl FromStr for Named {
             _ if text.starts_with("http://") || text.starts_with("https://") => {
                 Self::Remote(text.to_owned())
             }
-            _ if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gguf")) => {
+            _ if path
+                .extension()
+                .is_some_and(|end| end.eq_ignore_ascii_case("gguf")) =>
+            {
                 Self::Gguf(path)
             }
             _ => Self::Folder(path),

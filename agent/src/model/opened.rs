@@ -94,7 +94,8 @@ impl Model {
             return Ok(());
         };
         let dialect = model.dialect().name();
-        let message = format!("`{what}` needs a model of the dialect `step`, this one speaks `{dialect}`");
+        let message =
+            format!("`{what}` needs a model of the dialect `step`, this one speaks `{dialect}`");
         Err(Stop::new(Outcome::Usage, message)
             .hint("use `--model embedded`, or train one with `dataset build --grammar step`"))
     }
@@ -121,6 +122,10 @@ mod tests {
     fn a_server_is_refused_by_its_address() {
         let named = "http://localhost:9".parse().unwrap();
         let stop = open(&named, None, None, &Cancel::default()).unwrap_err();
-        assert!(stop.message.contains("http://localhost:9"), "{}", stop.message);
+        assert!(
+            stop.message.contains("http://localhost:9"),
+            "{}",
+            stop.message
+        );
     }
 }

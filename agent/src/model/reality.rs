@@ -39,8 +39,8 @@ impl Reality {
             .map_err(|path| broken(format!("`{}` is not UTF-8", path.display())))?;
         let found = environment::discover(python, &[], cancel);
         let (interpreter, _) = environment::choose(&found, &scratch, cancel)?;
-        let plugin = plugin::install(&scratch.join("plugin"))
-            .map_err(|error| broken(error.to_string()))?;
+        let plugin =
+            plugin::install(&scratch.join("plugin")).map_err(|error| broken(error.to_string()))?;
         let work = scratch.join("work");
         fs::create_dir_all(&work).map_err(|error| broken(format!("{work}: {error}")))?;
         Ok(Self {

@@ -49,7 +49,12 @@ impl Bars {
         }
         for share in TICKS {
             canvas.line("grid", (x(share), TOP), (x(share), bottom));
-            canvas.text("dim", (x(share), bottom + 18.0), Anchor::Middle, &tick(share));
+            canvas.text(
+                "dim",
+                (x(share), bottom + 18.0),
+                Anchor::Middle,
+                &tick(share),
+            );
         }
         for (row, bar) in self.bars.iter().enumerate() {
             let top = TOP + ROW * row as f64 + 4.0;

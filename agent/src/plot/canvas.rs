@@ -126,7 +126,10 @@ impl Canvas {
 }
 
 fn listed(points: &[(f64, f64)]) -> String {
-    let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+    let points: Vec<String> = points
+        .iter()
+        .map(|(x, y)| format!("{x:.1},{y:.1}"))
+        .collect();
     points.join(" ")
 }
 

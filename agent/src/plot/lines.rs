@@ -53,7 +53,12 @@ impl Lines {
         canvas.text("", (0.0, 18.0), Anchor::Start, &self.title);
         for share in TICKS {
             canvas.line("grid", (LEFT, y(share)), (RIGHT, y(share)));
-            canvas.text("dim", (LEFT - 8.0, y(share) + 4.5), Anchor::End, &tick(share));
+            canvas.text(
+                "dim",
+                (LEFT - 8.0, y(share) + 4.5),
+                Anchor::End,
+                &tick(share),
+            );
         }
         for (at, place) in self.places.iter().enumerate() {
             canvas.line("axis", (x(at), BOTTOM), (x(at), BOTTOM + 4.0));
@@ -68,8 +73,11 @@ impl Lines {
             if let Some(band) = band(series, &x, &y) {
                 canvas.polygon(&format!("band d{colour}"), &band);
             }
-            let path: Vec<(f64, f64)> =
-                series.points.iter().map(|point| (x(point.at), y(point.share))).collect();
+            let path: Vec<(f64, f64)> = series
+                .points
+                .iter()
+                .map(|point| (x(point.at), y(point.share)))
+                .collect();
             canvas.polyline(&format!("line c{colour}"), &path);
             for (point, &at) in series.points.iter().zip(&path) {
                 let place = self.places.get(point.at).map_or("", String::as_str);
@@ -77,7 +85,11 @@ impl Lines {
                 canvas.circle(&format!("d{colour}"), at, 3.0, &said);
                 described.push(said);
             }
-            canvas.line(&format!("line c{colour}"), (legend, 36.0), (legend + 26.0, 36.0));
+            canvas.line(
+                &format!("line c{colour}"),
+                (legend, 36.0),
+                (legend + 26.0, 36.0),
+            );
             canvas.text("", (legend + 32.0, 40.5), Anchor::Start, &series.name);
             legend += 52.0 + 7.0 * series.name.chars().count() as f64;
         }
@@ -95,7 +107,10 @@ fn band(
     x: &impl Fn(usize) -> f64,
     y: &impl Fn(f64) -> f64,
 ) -> Option<Vec<(f64, f64)>> {
-    let known = series.points.iter().filter_map(|point| Some((point.at, point.interval?)));
+    let known = series
+        .points
+        .iter()
+        .filter_map(|point| Some((point.at, point.interval?)));
     let upper = known.clone().map(|(at, (_, high))| (x(at), y(high)));
     let lower = known.rev().map(|(at, (low, _))| (x(at), y(low)));
     let outline: Vec<(f64, f64)> = upper.chain(lower).collect();
@@ -129,7 +144,12 @@ mod tests {
         assert_eq!(svg.matches("<polyline").count(), 2);
         assert_eq!(svg.matches("<polygon").count(), 1);
         assert_eq!(svg.matches("<circle").count(), 6);
-        for text in [">@1</text>", ">copy</text>", ">3–4</text>", ">statements</text>"] {
+        for text in [
+            ">@1</text>",
+            ">copy</text>",
+            ">3–4</text>",
+            ">statements</text>",
+        ] {
             assert!(svg.contains(text), "{text}");
         }
         assert!(svg.contains("copy at 2: 75.0 %"));

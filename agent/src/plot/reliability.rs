@@ -33,8 +33,18 @@ impl Reliability {
         for share in TICKS {
             canvas.line("grid", (LEFT, y(share)), (RIGHT, y(share)));
             canvas.line("grid", (x(share), TOP), (x(share), BOTTOM));
-            canvas.text("dim", (LEFT - 8.0, y(share) + 4.5), Anchor::End, &tick(share));
-            canvas.text("dim", (x(share), FLOOR + 18.0), Anchor::Middle, &tick(share));
+            canvas.text(
+                "dim",
+                (LEFT - 8.0, y(share) + 4.5),
+                Anchor::End,
+                &tick(share),
+            );
+            canvas.text(
+                "dim",
+                (x(share), FLOOR + 18.0),
+                Anchor::Middle,
+                &tick(share),
+            );
         }
         canvas.line("ideal", (x(0.0), y(0.0)), (x(1.0), y(1.0)));
         let (bins, mut described) = (&self.calibration.bins, Vec::new());
@@ -77,12 +87,37 @@ impl Reliability {
         .iter()
         .enumerate()
         {
-            canvas.text("", (beside, TOP + 16.0 + 22.0 * row as f64), Anchor::Start, text);
+            canvas.text(
+                "",
+                (beside, TOP + 16.0 + 22.0 * row as f64),
+                Anchor::Start,
+                text,
+            );
         }
-        canvas.text("dim", (beside, TOP + 98.0), Anchor::Start, "line: right, of those said");
-        canvas.text("dim", (beside, TOP + 116.0), Anchor::Start, "dashes: as often as said");
-        canvas.text("dim", (beside, FLOOR - 30.0), Anchor::Start, "how often which");
-        canvas.text("dim", (beside, FLOOR - 12.0), Anchor::Start, "confidence is said");
+        canvas.text(
+            "dim",
+            (beside, TOP + 98.0),
+            Anchor::Start,
+            "line: right, of those said",
+        );
+        canvas.text(
+            "dim",
+            (beside, TOP + 116.0),
+            Anchor::Start,
+            "dashes: as often as said",
+        );
+        canvas.text(
+            "dim",
+            (beside, FLOOR - 30.0),
+            Anchor::Start,
+            "how often which",
+        );
+        canvas.text(
+            "dim",
+            (beside, FLOOR - 12.0),
+            Anchor::Start,
+            "confidence is said",
+        );
         Plot {
             name: self.name.clone(),
             svg: canvas.finish(&self.name, &self.title, &described.join("; ")),

@@ -25,11 +25,14 @@ pub fn same_value(one: &Literal, other: &Literal) -> bool {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_value(a, b))
         }
         (Set(a), Set(b)) | (FrozenSet(a), FrozenSet(b)) => {
-            a.len() == b.len() && a.iter().all(|item| b.iter().any(|held| same_value(item, held)))
+            a.len() == b.len()
+                && a.iter()
+                    .all(|item| b.iter().any(|held| same_value(item, held)))
         }
         (Dict(a), Dict(b)) => {
             let mut pairs = a.iter().zip(b);
-            a.len() == b.len() && pairs.all(|(a, b)| same_value(&a.0, &b.0) && same_value(&a.1, &b.1))
+            a.len() == b.len()
+                && pairs.all(|(a, b)| same_value(&a.0, &b.0) && same_value(&a.1, &b.1))
         }
         _ => one == other,
     }
@@ -41,8 +44,14 @@ pub fn same_effect(operation: &Operation, one: &Effect, other: &Effect) -> bool 
         return true;
     }
     if let (
-        Effect::Gives { result: a, after: after_a },
-        Effect::Gives { result: b, after: after_b },
+        Effect::Gives {
+            result: a,
+            after: after_a,
+        },
+        Effect::Gives {
+            result: b,
+            after: after_b,
+        },
     ) = (one, other)
     {
         let after = match (after_a, after_b) {
@@ -126,7 +135,11 @@ mod tests {
             result: text.into(),
             after: None,
         };
-        assert!(same_effect(&operation, &view("dict_keys([1,2])"), &view("dict_keys([1, 2])")));
+        assert!(same_effect(
+            &operation,
+            &view("dict_keys([1,2])"),
+            &view("dict_keys([1, 2])")
+        ));
         assert!(!same_effect(&operation, &view("1"), &Effect::Opaque));
     }
 }

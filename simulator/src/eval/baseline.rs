@@ -46,7 +46,10 @@ impl Frequencies {
         let key = format!("{effect:?}");
         let own = self.counts.entry(operation.expression.clone()).or_default();
         for counts in [own, &mut self.all] {
-            counts.entry(key.clone()).or_insert_with(|| (effect.clone(), 0)).1 += 1;
+            counts
+                .entry(key.clone())
+                .or_insert_with(|| (effect.clone(), 0))
+                .1 += 1;
         }
     }
 

@@ -66,7 +66,10 @@ mod tests {
 
     #[test]
     fn answers_that_are_right_as_often_as_they_say_have_no_error() {
-        let answer = |right| Judged { confidence: 0.75, right };
+        let answer = |right| Judged {
+            confidence: 0.75,
+            right,
+        };
         let found = calibration(&[answer(true), answer(true), answer(true), answer(false)]);
         assert!(found.error < 1e-12);
         assert!((found.brier - (3.0 * 0.0625 + 0.5625) / 4.0).abs() < 1e-12);
@@ -77,8 +80,14 @@ mod tests {
 
     #[test]
     fn bins_weigh_as_much_as_they_hold() {
-        let sure = Judged { confidence: 1.0, right: true };
-        let wrong = Judged { confidence: 0.05, right: true };
+        let sure = Judged {
+            confidence: 1.0,
+            right: true,
+        };
+        let wrong = Judged {
+            confidence: 0.05,
+            right: true,
+        };
         let found = calibration(&[sure, sure, sure, wrong]);
         assert!((found.error - 0.95 / 4.0).abs() < 1e-12);
         assert_eq!(found.bins[9].count, 3);

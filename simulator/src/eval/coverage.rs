@@ -64,12 +64,20 @@ mod tests {
 
     fn judged(answers: &[(f64, bool)]) -> Vec<Judged> {
         let answers = answers.iter();
-        answers.map(|&(confidence, right)| Judged { confidence, right }).collect()
+        answers
+            .map(|&(confidence, right)| Judged { confidence, right })
+            .collect()
     }
 
     #[test]
     fn the_largest_prefix_that_is_precise_enough_is_answered() {
-        let answers = judged(&[(0.5, false), (0.9, true), (0.8, false), (0.7, true), (0.6, true)]);
+        let answers = judged(&[
+            (0.5, false),
+            (0.9, true),
+            (0.8, false),
+            (0.7, true),
+            (0.6, true),
+        ]);
         let three = coverage(&answers, 0.75);
         assert_eq!((three.answered, three.right, three.of), (4, 3, 5));
         assert_eq!(three.threshold, Some(0.6));

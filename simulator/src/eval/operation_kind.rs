@@ -61,14 +61,24 @@ impl OperationKind {
         let text = operation.expression.as_str();
         if let Some(rest) = text.strip_prefix("v0.") {
             let called = rest.contains('(');
-            return if called { method_of(operation) } else { Self::OtherMethod };
+            return if called {
+                method_of(operation)
+            } else {
+                Self::OtherMethod
+            };
         }
         if text.starts_with("v0[") || text.starts_with("del ") {
-            return if text.contains(':') { Self::Slice } else { Self::Item };
+            return if text.contains(':') {
+                Self::Slice
+            } else {
+                Self::Item
+            };
         }
         if let Some((name, _)) = text.split_once('(')
             && !name.is_empty()
-            && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.'))
+            && name
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.'))
         {
             return match name {
                 _ if name.contains('.') => Self::Module,
@@ -76,7 +86,9 @@ impl OperationKind {
                 _ => Self::Builtin,
             };
         }
-        let symbol = text.strip_prefix("v0 ").and_then(|rest| rest.rsplit_once(' '));
+        let symbol = text
+            .strip_prefix("v0 ")
+            .and_then(|rest| rest.rsplit_once(' '));
         match symbol.map(|(symbol, _)| symbol) {
             Some("==" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "not in") => Self::Comparison,
             Some(symbol) if symbol.ends_with('=') => Self::InPlace,
@@ -89,7 +101,10 @@ fn method_of(operation: &Operation) -> OperationKind {
     let receiver = operation.operands.first().map_or("", |text| text.trim());
     let keyed = receiver.starts_with('{') && {
         // `{'a': 1}` and `{1: 2}`, not `{'a:'}`.
-        matches!(crate::literal::parse(receiver), Ok(crate::literal::Literal::Dict(_)))
+        matches!(
+            crate::literal::parse(receiver),
+            Ok(crate::literal::Literal::Dict(_))
+        )
     };
     match receiver.as_bytes().first() {
         Some(b'\'' | b'"') => OperationKind::TextMethod,
@@ -117,17 +132,32 @@ mod tests {
         };
         assert_eq!(kind("v0 + v1", &["1", "2"]), OperationKind::Operator);
         assert_eq!(kind("-v0", &["1"]), OperationKind::Operator);
-        assert_eq!(kind("v0 not in v1", &["1", "[]"]), OperationKind::Comparison);
+        assert_eq!(
+            kind("v0 not in v1", &["1", "[]"]),
+            OperationKind::Comparison
+        );
         assert_eq!(kind("v0 <= v1", &["1", "2"]), OperationKind::Comparison);
         assert_eq!(kind("v0 += v1", &["[]", "[1]"]), OperationKind::InPlace);
         assert_eq!(kind("len(v0)", &["[]"]), OperationKind::Builtin);
-        assert_eq!(kind("format(v0, v1)", &["1", "'d'"]), OperationKind::Formatting);
+        assert_eq!(
+            kind("format(v0, v1)", &["1", "'d'"]),
+            OperationKind::Formatting
+        );
         assert_eq!(kind("v0.upper()", &["'a'"]), OperationKind::TextMethod);
-        assert_eq!(kind("v0.append(v1)", &["[1]", "2"]), OperationKind::ListMethod);
+        assert_eq!(
+            kind("v0.append(v1)", &["[1]", "2"]),
+            OperationKind::ListMethod
+        );
         assert_eq!(kind("v0.get(v1)", &["{}", "2"]), OperationKind::DictMethod);
         assert_eq!(kind("v0.add(v1)", &["{1}", "2"]), OperationKind::SetMethod);
-        assert_eq!(kind("v0.add(v1)", &["set()", "2"]), OperationKind::SetMethod);
-        assert_eq!(kind("v0.index(v1)", &["(1,)", "1"]), OperationKind::OtherMethod);
+        assert_eq!(
+            kind("v0.add(v1)", &["set()", "2"]),
+            OperationKind::SetMethod
+        );
+        assert_eq!(
+            kind("v0.index(v1)", &["(1,)", "1"]),
+            OperationKind::OtherMethod
+        );
         assert_eq!(kind("v0[v1:]", &["'abc'", "1"]), OperationKind::Slice);
         assert_eq!(kind("v0[v1]", &["'abc'", "1"]), OperationKind::Item);
         assert_eq!(kind("math.sqrt(v0)", &["4"]), OperationKind::Module);

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use ruff_python_ast::visitor::{Visitor, walk_stmt};
 use ruff_python_ast::Stmt;
+use ruff_python_ast::visitor::{Visitor, walk_stmt};
 use serde::Serialize;
 
 use crate::harness::Program;
@@ -100,7 +100,9 @@ struct Found<'p> {
 impl<'p> Visitor<'p> for Found<'p> {
     fn visit_stmt(&mut self, statement: &'p Stmt) {
         let line = self.program.line_of(statement);
-        self.kinds.entry(line).or_insert(StatementKind::of(statement));
+        self.kinds
+            .entry(line)
+            .or_insert(StatementKind::of(statement));
         match statement {
             Stmt::If(choice) => {
                 for clause in &choice.elif_else_clauses {

@@ -35,7 +35,10 @@ pub fn taken_apart(program: &Program, events: &[Event], asked: usize) -> Vec<Sta
             statements[last].next.get_or_insert(number);
         }
         if event.kind == EventKind::Line {
-            let mut kind = kinds.get(&event.line).copied().unwrap_or(StatementKind::Other);
+            let mut kind = kinds
+                .get(&event.line)
+                .copied()
+                .unwrap_or(StatementKind::Other);
             if kind == StatementKind::ForEntry && goes_on(events, number, &mut entered) {
                 kind = StatementKind::ForNext;
             }
@@ -69,11 +72,7 @@ pub fn taken_apart(program: &Program, events: &[Event], asked: usize) -> Vec<Sta
 
 /// Whether a `for` is come back to rather than entered: only the entry asks for what it walks through,
 /// and between two turns nothing before the loop runs.
-fn goes_on(
-    events: &[Event],
-    number: usize,
-    entered: &mut HashMap<(usize, u32), usize>,
-) -> bool {
+fn goes_on(events: &[Event], number: usize, entered: &mut HashMap<(usize, u32), usize>) -> bool {
     let event = &events[number];
     let key = (event.activation, event.line);
     let last = entered.insert(key, number);
@@ -103,15 +102,21 @@ mod tests {
         fn perform(&self, operation: &Operation) -> Result<Answer, Unavailable> {
             let held = self.0.lock().unwrap();
             held.borrow_mut().push(operation.expression.clone());
-            let numbers: Vec<i64> =
-                operation.operands.iter().filter_map(|text| text.parse().ok()).collect();
+            let numbers: Vec<i64> = operation
+                .operands
+                .iter()
+                .filter_map(|text| text.parse().ok())
+                .collect();
             let result = match operation.expression.as_str() {
                 "v0 + v1" => (numbers[0] + numbers[1]).to_string(),
                 "range(v0)" => format!("range(0, {})", numbers[0]),
                 other => panic!("{other}"),
             };
             Ok(Answer {
-                effect: Effect::Gives { result, after: None },
+                effect: Effect::Gives {
+                    result,
+                    after: None,
+                },
                 log_probability: 0.0,
             })
         }
@@ -142,16 +147,30 @@ def f(n):
             .collect();
         use StatementKind::{Assignment, Augmented, ForEntry, ForNext, Return};
         let inner = |first: StatementKind| {
-            [(7, first, 1), (8, Augmented, 1), (7, ForNext, 0), (8, Augmented, 1), (7, ForNext, 0)]
+            [
+                (7, first, 1),
+                (8, Augmented, 1),
+                (7, ForNext, 0),
+                (8, Augmented, 1),
+                (7, ForNext, 0),
+            ]
         };
         let mut expected = vec![(5, Assignment, 0), (6, ForEntry, 1)];
         expected.extend(inner(ForEntry));
         expected.push((6, ForNext, 0));
         expected.extend(inner(ForEntry));
         expected.push((6, ForNext, 0));
-        expected.extend([(9, Assignment, 2), (2, Return, 1), (2, Return, 1), (10, Return, 0)]);
+        expected.extend([
+            (9, Assignment, 2),
+            (2, Return, 1),
+            (2, Return, 1),
+            (10, Return, 0),
+        ]);
         assert_eq!(shown, expected);
-        let all: usize = statements.iter().map(|statement| statement.operations.len()).sum();
+        let all: usize = statements
+            .iter()
+            .map(|statement| statement.operations.len())
+            .sum();
         assert_eq!(all, asked);
         let call = &statements[14];
         assert_eq!(call.line, 9);

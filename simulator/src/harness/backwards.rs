@@ -36,10 +36,15 @@ pub fn arguments<I: Inverse>(
     inverse: &I,
 ) -> Option<Vec<String>> {
     let output = literal::parse(output).ok()?;
-    let definition = program.body().iter().find_map(|statement| match statement {
-        Stmt::FunctionDef(definition) if definition.name.as_str() == function => Some(definition),
-        _ => None,
-    })?;
+    let definition = program
+        .body()
+        .iter()
+        .find_map(|statement| match statement {
+            Stmt::FunctionDef(definition) if definition.name.as_str() == function => {
+                Some(definition)
+            }
+            _ => None,
+        })?;
     let mut walk = Walk {
         inverse,
         wanted: HashMap::new(),
@@ -100,17 +105,19 @@ impl<'p, I: Inverse> Walk<'p, '_, I> {
     }
 
     /// The exit that can have given the output: one that returns it as it is, else one at the end.
-    fn likeliest(
-        &self,
-        exits: Vec<Exit<'p>>,
-        length: usize,
-        output: &Literal,
-    ) -> Option<Exit<'p>> {
+    fn likeliest(&self, exits: Vec<Exit<'p>>, length: usize, output: &Literal) -> Option<Exit<'p>> {
         let mut best: Option<(i32, Exit<'p>)> = None;
         for exit in exits {
-            let Some(&(block, at)) = exit.last() else { continue };
-            let Stmt::Return(inner) = &block[at] else { continue };
-            let value = inner.value.as_deref().map(|value| constant(value, &self.constants));
+            let Some(&(block, at)) = exit.last() else {
+                continue;
+            };
+            let Stmt::Return(inner) = &block[at] else {
+                continue;
+            };
+            let value = inner
+                .value
+                .as_deref()
+                .map(|value| constant(value, &self.constants));
             let score = match value {
                 None => i32::from(*output == Literal::None) * 4 - 1,
                 Some(Some(held)) => i32::from(held.equals(output)) * 4 - 1,
@@ -208,7 +215,9 @@ impl<'p, I: Inverse> Walk<'p, '_, I> {
 
     fn want(&mut self, name: &'p str, value: Literal) {
         let usage = self.usages.get(name).copied().unwrap_or_default();
-        self.wanted.entry(name).or_insert_with(|| usage.fitted(value));
+        self.wanted
+            .entry(name)
+            .or_insert_with(|| usage.fitted(value));
     }
 
     /// Finds what the names in an expression must hold for it to have a value.
@@ -294,7 +303,11 @@ impl<'p, I: Inverse> Walk<'p, '_, I> {
                     }
                     self.operation(&format!("v0[{text}]"), &slots, gives(&value));
                 } else {
-                    self.operation("v0[v1]", &[&subscript.value, &subscript.slice], gives(&value));
+                    self.operation(
+                        "v0[v1]",
+                        &[&subscript.value, &subscript.slice],
+                        gives(&value),
+                    );
                 }
             }
             Expr::ListComp(inner) => self.comprehended(&inner.generators, &inner.elt, value),
@@ -374,8 +387,7 @@ impl<'p, I: Inverse> Walk<'p, '_, I> {
 
     /// Asks an operation backwards for its first slot that is not known.
     fn operation(&mut self, text: &str, slots: &[&'p Expr], effect: Effect) {
-        let mut known: Vec<Option<Literal>> =
-            slots.iter().map(|slot| self.known(slot)).collect();
+        let mut known: Vec<Option<Literal>> = slots.iter().map(|slot| self.known(slot)).collect();
         let Some(hole) = known.iter().position(Option::is_none) else {
             return;
         };
@@ -385,14 +397,20 @@ impl<'p, I: Inverse> Walk<'p, '_, I> {
             }
             // One unknown at a time: the others are what they are likely to be.
             let Expr::Name(name) = slot else { return };
-            let usage = self.usages.get(name.id.as_str()).copied().unwrap_or_default();
+            let usage = self
+                .usages
+                .get(name.id.as_str())
+                .copied()
+                .unwrap_or_default();
             let value = usage.default_value();
             self.want(name.id.as_str(), value.clone());
             known[at] = Some(value);
         }
-        let operands = known
-            .iter()
-            .map(|value| value.as_ref().map_or_else(|| "None".to_owned(), Literal::to_string));
+        let operands = known.iter().map(|value| {
+            value
+                .as_ref()
+                .map_or_else(|| "None".to_owned(), Literal::to_string)
+        });
         let operation = Operation {
             expression: text.to_owned(),
             operands: operands.collect(),
@@ -420,7 +438,11 @@ impl<'p, I: Inverse> Walk<'p, '_, I> {
         }
         let usage = self.usages.get(name).copied().unwrap_or_default();
         let fitted = usage.fitted(output.clone());
-        if usage.takes(&fitted) { fitted } else { usage.default_value() }
+        if usage.takes(&fitted) {
+            fitted
+        } else {
+            usage.default_value()
+        }
     }
 }
 
@@ -536,8 +558,12 @@ def f(x):
     #[test]
     fn comprehensions_are_solved_item_by_item() {
         let source = "def f(text):\n    return ''.join([c.upper() for c in text.strip()])\n";
-        let program = Program::parse("def f(ns):\n    return [n + 1 for n in ns]\n", "f()").unwrap();
-        assert_eq!(arguments(&program, "f", "[2, 3]", &Knows).unwrap(), ["[1, 2]"]);
+        let program =
+            Program::parse("def f(ns):\n    return [n + 1 for n in ns]\n", "f()").unwrap();
+        assert_eq!(
+            arguments(&program, "f", "[2, 3]", &Knows).unwrap(),
+            ["[1, 2]"]
+        );
         // Methods that nobody knows backwards end the way.
         let _ = source;
     }

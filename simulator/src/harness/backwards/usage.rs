@@ -41,7 +41,10 @@ impl Usage {
         match self {
             Self::Anything => true,
             Self::Sequence => value.len().is_some(),
-            Self::Number => matches!(value, Literal::Int(_) | Literal::Float(_) | Literal::Bool(_)),
+            Self::Number => matches!(
+                value,
+                Literal::Int(_) | Literal::Float(_) | Literal::Bool(_)
+            ),
             Self::List => matches!(value, Literal::List(_)),
             Self::Set => matches!(value, Literal::Set(_)),
             Self::Dict => matches!(value, Literal::Dict(_)),
@@ -78,7 +81,9 @@ impl Usage {
 pub(super) fn parameters(definition: &StmtFunctionDef) -> Vec<&str> {
     let parameters = &definition.parameters;
     let positional = parameters.posonlyargs.iter().chain(&parameters.args);
-    positional.map(|parameter| parameter.name().as_str()).collect()
+    positional
+        .map(|parameter| parameter.name().as_str())
+        .collect()
 }
 
 /// How the names of a function are used; the most telling use counts.
@@ -155,7 +160,10 @@ impl<'p> Visitor<'p> for Uses<'p> {
             Expr::Subscript(subscript) => {
                 self.note(&subscript.value, Usage::Sequence);
                 if let Expr::Slice(slice) = &*subscript.slice {
-                    for part in [&slice.lower, &slice.upper, &slice.step].into_iter().flatten() {
+                    for part in [&slice.lower, &slice.upper, &slice.step]
+                        .into_iter()
+                        .flatten()
+                    {
                         self.note(part, Usage::Number);
                     }
                 }
@@ -179,12 +187,12 @@ fn receiver(method: &str) -> Option<Usage> {
         "add" | "discard" | "union" | "intersection" | "difference" | "issubset" => Usage::Set,
         "pop" | "index" | "count" | "copy" | "clear" => Usage::Sequence,
         "capitalize" | "casefold" | "center" | "encode" | "endswith" | "expandtabs" | "find"
-        | "format" | "isalnum" | "isalpha" | "isascii" | "isdecimal" | "isdigit" | "isidentifier"
-        | "islower" | "isnumeric" | "isprintable" | "isspace" | "istitle" | "isupper" | "join"
-        | "ljust" | "lower" | "lstrip" | "partition" | "removeprefix" | "removesuffix" | "replace"
-        | "rfind" | "rindex" | "rjust" | "rpartition" | "rsplit" | "rstrip" | "split"
-        | "splitlines" | "startswith" | "strip" | "swapcase" | "title" | "translate" | "upper"
-        | "zfill" => Usage::Text,
+        | "format" | "isalnum" | "isalpha" | "isascii" | "isdecimal" | "isdigit"
+        | "isidentifier" | "islower" | "isnumeric" | "isprintable" | "isspace" | "istitle"
+        | "isupper" | "join" | "ljust" | "lower" | "lstrip" | "partition" | "removeprefix"
+        | "removesuffix" | "replace" | "rfind" | "rindex" | "rjust" | "rpartition" | "rsplit"
+        | "rstrip" | "split" | "splitlines" | "startswith" | "strip" | "swapcase" | "title"
+        | "translate" | "upper" | "zfill" => Usage::Text,
         _ => return None,
     })
 }
@@ -197,8 +205,10 @@ pub(super) fn constants<'p>(
     let mut held = HashMap::new();
     let mut bindings = Bindings::default();
     bindings.visit_body(&definition.body);
-    let own: HashSet<&str> =
-        parameters(definition).into_iter().chain(bindings.count.keys().copied()).collect();
+    let own: HashSet<&str> = parameters(definition)
+        .into_iter()
+        .chain(bindings.count.keys().copied())
+        .collect();
     for statement in module {
         if let Stmt::Assign(assign) = statement
             && let [Expr::Name(name)] = &assign.targets[..]
@@ -281,7 +291,10 @@ impl<'p> Visitor<'p> for Bindings<'p> {
 /// The value of an expression that holds literals and names of literals only.
 pub(super) fn constant(expression: &Expr, held: &HashMap<&str, Literal>) -> Option<Literal> {
     let all = |elements: &[Expr]| -> Option<Vec<Literal>> {
-        elements.iter().map(|element| constant(element, held)).collect()
+        elements
+            .iter()
+            .map(|element| constant(element, held))
+            .collect()
     };
     Some(match expression {
         Expr::NoneLiteral(_) => Literal::None,
@@ -321,7 +334,11 @@ mod tests {
     use super::*;
 
     fn definition(program: &Program) -> &StmtFunctionDef {
-        program.body().iter().find_map(Stmt::as_function_def_stmt).unwrap()
+        program
+            .body()
+            .iter()
+            .find_map(Stmt::as_function_def_stmt)
+            .unwrap()
     }
 
     #[test]
