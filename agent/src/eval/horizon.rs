@@ -24,6 +24,8 @@ use crate::plot::{Lines, Plot, Point, Series};
 const STEPS: [usize; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 /// Shares of the run after which it is looked at, in tenths.
 const TENTHS: [usize; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+/// Programs at a place of a plot at least: what fewer do says nothing.
+const FEWEST: usize = 5;
 /// As in the paper.
 const TEMPERATURE: f32 = 0.6;
 const TOP_P: f32 = 0.95;
@@ -307,7 +309,9 @@ fn shown(
             sections: vec![
                 Section {
                     title: "After a number of statements".into(),
-                    prose: vec!["Programs that run as long, each once".into()],
+                    prose: vec![format!(
+                    "Programs that run as long, each once; the plot ends where fewer than {FEWEST} do"
+                )],
                     table: Some(table("statements", &steps, by_steps, &columns)),
                     plots: vec![plot(
                         "horizon-statements",
@@ -387,6 +391,12 @@ fn plot(
     counted: &[Place],
     columns: &[Column],
 ) -> Plot {
+    let shown = counted.iter().take_while(|counts| counts.greedy.of >= FEWEST).count();
+    let (places, counted) = if shown > 1 {
+        (&places[..shown], &counted[..shown])
+    } else {
+        (places, counted)
+    };
     let series = columns
         .iter()
         .enumerate()

@@ -568,7 +568,7 @@ fn sections(figures: &Figures, number: usize, many: bool) -> Vec<Section> {
             percent(four.oracle.share()),
         ]);
     }
-    let mut prose = vec![figures.data.clone()];
+    let mut prose = if many { Vec::new() } else { vec![figures.data.clone()] };
     for (why, count) in &figures.left_out {
         prose.push(format!("{count} left out: {why}"));
     }
@@ -642,13 +642,13 @@ fn bars(name: String, title: &str, kinds: &BTreeMap<&'static str, Four>) -> crat
                 .interval()
                 .map(|interval| (interval.low, interval.high)),
             count: four.model.of,
-            baseline: four.copy.share(),
+            baseline: four.copy.share().max(four.frequent.share()),
         })
     });
     Bars {
         name,
         title: title.into(),
-        baseline: Some("copy of the first operand".into()),
+        baseline: Some("copy or most frequent, whichever is better".into()),
         bars: bars.collect(),
     }
     .draw()
