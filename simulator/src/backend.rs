@@ -3,4 +3,5 @@
 pub mod checkpoint;
 pub mod embedded;
 pub mod oracle;
+pub mod remote;
 pub mod step;

@@ -1,6 +1,7 @@
 //! The neural debugger: predicts program states under debugger actions.
 //!
-//! Pure: states and source in, predictions out. No path, clock, network or environment.
+//! Pure: states and source in, predictions out. No path, clock, network or environment, but for
+//! [`backend::remote`], which asks a model behind a server.
 
 pub mod backend;
 mod chance;

@@ -137,6 +137,7 @@ def serve(path, port, context, parallel):
     # Exact: keys and values of 16 bits and reordered sums would cost the digits that are compared.
     parameters.cache_type_k = xllamacpp.ggml_type.GGML_TYPE_F32
     parameters.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32
+    parameters.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
     parameters.cpuparams.n_threads = 1
     parameters.cpuparams_batch.n_threads = 1
     return xllamacpp.Server(parameters)

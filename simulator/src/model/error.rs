@@ -66,6 +66,9 @@ pub enum ModelError {
     /// A computation failed.
     #[error("computation: {0}")]
     Computation(String),
+    /// A server gave no answer that can be used.
+    #[error(transparent)]
+    Remote(#[from] crate::backend::remote::RemoteError),
 }
 
 fn named(dialect: Option<&str>) -> String {
