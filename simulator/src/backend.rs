@@ -5,3 +5,4 @@ pub mod embedded;
 pub mod oracle;
 pub mod remote;
 pub mod step;
+pub mod trajectory;

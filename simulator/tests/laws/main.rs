@@ -12,6 +12,7 @@ mod forward;
 mod golden;
 mod grammar;
 mod inverse;
+mod predicted;
 mod raw_stream;
 mod recorded;
 mod recordings;
