@@ -269,12 +269,14 @@ fn shown(
         .iter()
         .map(|tenths| format!("{} %", tenths * 10))
         .collect();
-    let page =
-        Page {
-            title: format!("Horizon of {}", predictor.name()),
-            facts: vec![
+    let page = Page {
+        title: format!("Horizon of {}", predictor.name()),
+        facts: vec![
             ("model".into(), predictor.name()),
-            ("truth".into(), format!("the harness with Python {}", reality.version)),
+            (
+                "truth".into(),
+                format!("the harness with Python {}", reality.version),
+            ),
             ("data".into(), data.into()),
             (
                 "programs".into(),
@@ -306,37 +308,37 @@ fn shown(
                 "the true line with the locals that its function was called with".into(),
             ),
         ],
-            sections: vec![
-                Section {
-                    title: "After a number of statements".into(),
-                    prose: vec![format!(
+        sections: vec![
+            Section {
+                title: "After a number of statements".into(),
+                prose: vec![format!(
                     "Programs that run as long, each once; the plot ends where fewer than {FEWEST} do"
                 )],
-                    table: Some(table("statements", &steps, by_steps, &columns)),
-                    plots: vec![plot(
-                        "horizon-statements",
-                        "State after statements",
-                        "statements",
-                        &steps,
-                        by_steps,
-                        &columns,
-                    )],
-                },
-                Section {
-                    title: "After a share of the run".into(),
-                    prose: vec!["All programs, each once".into()],
-                    table: Some(table("of the run", &shares, by_share, &columns)),
-                    plots: vec![plot(
-                        "horizon-share",
-                        "State after a share of the run",
-                        "of the run",
-                        &shares,
-                        by_share,
-                        &columns,
-                    )],
-                },
-            ],
-        };
+                table: Some(table("statements", &steps, by_steps, &columns)),
+                plots: vec![plot(
+                    "horizon-statements",
+                    "State after statements",
+                    "statements",
+                    &steps,
+                    by_steps,
+                    &columns,
+                )],
+            },
+            Section {
+                title: "After a share of the run".into(),
+                prose: vec!["All programs, each once".into()],
+                table: Some(table("of the run", &shares, by_share, &columns)),
+                plots: vec![plot(
+                    "horizon-share",
+                    "State after a share of the run",
+                    "of the run",
+                    &shares,
+                    by_share,
+                    &columns,
+                )],
+            },
+        ],
+    };
     let listed = |names: &[String], places: &[Place]| -> Vec<serde_json::Value> {
         names
             .iter()
@@ -391,7 +393,10 @@ fn plot(
     counted: &[Place],
     columns: &[Column],
 ) -> Plot {
-    let shown = counted.iter().take_while(|counts| counts.greedy.of >= FEWEST).count();
+    let shown = counted
+        .iter()
+        .take_while(|counts| counts.greedy.of >= FEWEST)
+        .count();
     let (places, counted) = if shown > 1 {
         (&places[..shown], &counted[..shown])
     } else {

@@ -568,7 +568,11 @@ fn sections(figures: &Figures, number: usize, many: bool) -> Vec<Section> {
             percent(four.oracle.share()),
         ]);
     }
-    let mut prose = if many { Vec::new() } else { vec![figures.data.clone()] };
+    let mut prose = if many {
+        Vec::new()
+    } else {
+        vec![figures.data.clone()]
+    };
     for (why, count) in &figures.left_out {
         prose.push(format!("{count} left out: {why}"));
     }

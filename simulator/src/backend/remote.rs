@@ -225,11 +225,16 @@ impl Remote {
         if max_tokens == 0 {
             return Ok(vec![Generated::default(); count]);
         }
-        let texts: Vec<String> = request
-            .stop
-            .iter()
-            .map(|&token| self.vocabulary.decode(&[token]))
-            .collect();
+        // One without a text of its own would end answers where others stand.
+        let text = |&token: &u32| {
+            let text = self.vocabulary.decode(&[token]);
+            let own = self
+                .vocabulary
+                .encode(&text)
+                .is_ok_and(|tokens| tokens == [token]);
+            own.then_some(text)
+        };
+        let texts: Vec<String> = request.stop.iter().filter_map(text).collect();
         let question = Question {
             prompt: self.prompt(request.prompt)?,
             sampling: request.sampling,

@@ -101,6 +101,37 @@ fn llama_cpp_says_what_we_say() {
 }
 
 #[test]
+fn llama_cpp_stops_where_we_stop() {
+    let Some(Both { ours, theirs }) = both() else {
+        return;
+    };
+    let mut stopped = 0;
+    for prompt in prompts(ours.as_ref()).into_iter().take(2) {
+        let request = Request {
+            prompt: &prompt,
+            sampling: Sampling::Greedy,
+            stop: &[],
+            max_tokens: 12,
+            mask: None,
+        };
+        let all = ours.generate(&request).unwrap().remove(0).tokens;
+        for stop in [all[3], all[6], all[9]] {
+            let request = Request {
+                stop: &[stop],
+                ..request
+            };
+            let ours = &ours.generate(&request).unwrap()[0];
+            let theirs = &theirs.generate(&request).unwrap()[0];
+            assert_eq!(ours.tokens, theirs.tokens, "{stop:?}");
+            assert!(ours.stopped && theirs.stopped);
+            assert!((ours.logprob() - theirs.logprob()).abs() < CLOSE);
+            stopped += 1;
+        }
+    }
+    println!("{stopped} answers stop at the same token");
+}
+
+#[test]
 fn llama_cpp_scores_what_we_score() {
     let Some(Both { ours, theirs }) = both() else {
         return;
