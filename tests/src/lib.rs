@@ -83,7 +83,7 @@ pub fn skip(why: &str) {
 
 /// Waits until `condition` holds; fails the test when it does not within a minute.
 pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
-    let until = Instant::now() + Duration::from_secs(60);
+    let until = Instant::now() + Duration::from_mins(1);
     while !condition() {
         assert!(Instant::now() < until, "waited in vain for {what}");
         std::thread::sleep(Duration::from_millis(10));

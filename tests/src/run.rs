@@ -211,7 +211,7 @@ impl<'r> Running<'r> {
 
     /// Waits for the end; a program that does not end within four minutes fails the test.
     pub fn wait(mut self) -> Run<'r> {
-        let until = Instant::now() + Duration::from_secs(240);
+        let until = Instant::now() + Duration::from_mins(4);
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break Some(status);

@@ -37,7 +37,7 @@ fn a_change_in_the_second_of_the_last_commit_is_seen() {
     let repo = Repo::new(&[("test_calc.py", TEST)]);
     // Only size and seconds tell git whether a file changed, as on many file systems.
     repo.git(&["config", "core.trustctime", "false"]);
-    let then = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
+    let then = std::time::SystemTime::now() - std::time::Duration::from_mins(1);
     let date = |path: &str| {
         let file = std::fs::File::options().append(true).open(repo.path(path));
         file.unwrap().set_modified(then).unwrap();

@@ -51,7 +51,7 @@ pub fn command<S: AsRef<std::ffi::OsStr>>(
         .env("GIT_COMMITTER_NAME", "ndbg-agent")
         .env("GIT_COMMITTER_EMAIL", "ndbg-agent@localhost");
     spec.output_cap = 64 << 20;
-    spec.deadline(std::time::Duration::from_secs(300))
+    spec.deadline(std::time::Duration::from_mins(5))
 }
 
 /// Runs a git command that must succeed.

@@ -87,7 +87,7 @@ impl Spec {
             args: Vec::new(),
             cwd: cwd.as_ref().to_owned(),
             env: Vec::new(),
-            deadline: Duration::from_secs(60),
+            deadline: Duration::from_mins(1),
             output_cap: 1 << 20,
             input: Vec::new(),
             streams: Streams::Captured,

@@ -466,4 +466,4 @@ fn is_build_output(path: &Utf8Path) -> bool {
 }
 
 /// How long a git or copy step may take before it is called hung.
-pub(crate) const STEP: Duration = Duration::from_secs(300);
+pub(crate) const STEP: Duration = Duration::from_mins(5);

@@ -79,6 +79,6 @@ impl Measure {
         spec = spec.env("TMPDIR", tree.tmp());
         spec.output_cap = 512 << 20;
         // The child ends by itself at its limit; this is for one that does not.
-        spec.deadline(self.max_time * 2 + Duration::from_secs(60))
+        spec.deadline(self.max_time * 2 + Duration::from_mins(1))
     }
 }

@@ -59,7 +59,7 @@ pub fn run(settings: &RanksRun, cancel: &Cancel) -> anyhow::Result<Outcome> {
             baseline_runs: 1,
         };
         let limits = Limits {
-            time: Duration::from_secs(600),
+            time: Duration::from_mins(10),
             executions: u64::MAX,
         };
         let mut budget = Budget::start(limits, cancel);

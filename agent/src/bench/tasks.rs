@@ -20,7 +20,7 @@ use super::table;
 use crate::outcome::Outcome;
 
 /// Least time for one run of a task's tests when a patch is graded.
-const GRADE_LIMIT: Duration = Duration::from_secs(60);
+const GRADE_LIMIT: Duration = Duration::from_mins(1);
 /// Memory that tests may use when a patch is graded; the default of `fix`.
 const GRADE_MEMORY: u64 = 2048 << 20;
 

@@ -65,7 +65,7 @@ impl ModelArguments {
         model::open(
             &self.model,
             &served,
-            python.map(|path| path.as_path()),
+            python.map(camino::Utf8PathBuf::as_path),
             cancel,
         )
     }

@@ -30,6 +30,7 @@ use crate::simulate::{self, Goal, Shown};
 ///   ndbg-agent simulate sums.py --call "total([])" --continue --check
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
+#[allow(clippy::struct_excessive_bools)] // Flags of a command line.
 pub struct SimulateArguments {
     #[command(flatten)]
     pub(super) subject: SubjectArguments,

@@ -20,7 +20,7 @@ use crate::outcome::Outcome;
 /// Events after which a call never ends.
 const MAX_EVENTS: u64 = 5000;
 /// Time for finding the functions of one file and their inputs.
-const DEADLINE: Duration = Duration::from_secs(300);
+const DEADLINE: Duration = Duration::from_mins(5);
 
 /// How calls are found in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

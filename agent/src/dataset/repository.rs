@@ -20,7 +20,7 @@ use crate::trace::source;
 /// Events that are recorded of a test file.
 const MAX_EVENTS: u64 = 300_000;
 /// Time for the tests of one file; what was recorded until then counts.
-const DEADLINE: Duration = Duration::from_secs(120);
+const DEADLINE: Duration = Duration::from_mins(2);
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Work {

@@ -210,7 +210,7 @@ fn outputs(
         .flat_map(|truth| &truth.asked)
         .map(|(operation, _)| operation);
     foreseen.ask(operations, cancel, &mut |done, of| {
-        progress("predictions", done, of)
+        progress("predictions", done, of);
     })?;
     let mut believed = Vec::new();
     let mut judged = Vec::new();

@@ -102,7 +102,7 @@ pub fn checked(
         let passed: Vec<&str> = recorded
             .recordings
             .iter()
-            .flat_map(|recording| recording.boundaries())
+            .flat_map(ndbg_simulator::recording::Recording::boundaries)
             .filter(|boundary| {
                 boundary.kind == BoundaryKind::Function
                     && boundary.exit == Some(ndbg_simulator::recording::ExitKind::Normal)

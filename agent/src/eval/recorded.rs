@@ -157,7 +157,7 @@ fn difference(ours: &Event, recording: &Recording, event: EventId) -> Option<Pro
     }
     let locals = recording.locals(event);
     let mut names = 0;
-    for bound in locals.iter() {
+    for bound in &locals {
         let Some(value) = bound.value else { continue };
         let name = recording.text(bound.name);
         names += 1;

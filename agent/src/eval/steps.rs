@@ -88,6 +88,7 @@ impl Four {
 
 /// Who is right.
 #[derive(Clone, Copy)]
+#[allow(clippy::struct_excessive_bools)] // Four who may each be right.
 struct Right {
     model: bool,
     copy: bool,
@@ -515,7 +516,7 @@ fn compared(before: &Event, real: &Event, predicted: Option<&Event>, lines: &[u3
         .iter()
         .filter(|(name, value)| !held(before, name, value))
         .collect();
-    let changes = !changed.is_empty() || before.locals.len() > real.locals.len();
+    let differs = !changed.is_empty() || before.locals.len() > real.locals.len();
     let value = (real.kind == EventKind::Return).then(|| {
         let real = real.value.as_deref().unwrap_or_default();
         let said = predicted
@@ -529,7 +530,7 @@ fn compared(before: &Event, real: &Event, predicted: Option<&Event>, lines: &[u3
     Parts {
         line: Some((line, copied_line)),
         locals: Some((predicted.is_some_and(all), all(before))),
-        changed: changes.then(|| {
+        changed: differs.then(|| {
             let right = predicted
                 .is_some_and(|event| changed.iter().all(|(name, value)| held(event, name, value)));
             (right, false)
@@ -646,7 +647,10 @@ fn bars(name: String, title: &str, kinds: &BTreeMap<&'static str, Four>) -> crat
                 .interval()
                 .map(|interval| (interval.low, interval.high)),
             count: four.model.of,
-            baseline: four.copy.share().max(four.frequent.share()),
+            baseline: [four.copy.share(), four.frequent.share()]
+                .into_iter()
+                .flatten()
+                .reduce(f64::max),
         })
     });
     Bars {

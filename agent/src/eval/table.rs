@@ -39,7 +39,7 @@ impl Table {
                 if column == 0 {
                     text = format!("{cell}{gap}");
                 } else {
-                    text += &format!("  {gap}{cell}");
+                    text.extend(["  ", &gap, cell.as_ref()]);
                 }
             }
             text.trim_end().to_owned()

@@ -27,7 +27,7 @@ const MUST: usize = 30;
 const KEEP: usize = 400;
 const KEEP_SECONDS: f64 = 1.5;
 /// How long a warm runner may take to get ready.
-const STARTUP: Duration = Duration::from_secs(120);
+const STARTUP: Duration = Duration::from_mins(2);
 
 /// A screened candidate.
 #[derive(Debug)]

@@ -37,7 +37,7 @@ pub fn record(
             session.harness.run(&request, &session.cancel)
         };
     session.tree.restore(&session.cancel)?;
-    let mut soft = budget.cap(Duration::from_secs(120));
+    let mut soft = budget.cap(Duration::from_mins(2));
     if baseline.run_seconds > SLOW && !baseline.collection_fails {
         // What fails must have its lines, whatever the limit cuts off later.
         let failing = baseline.failing_ids();

@@ -41,7 +41,7 @@ pub fn select(
     let request = Request {
         args: vec!["--collect-only".into(), "-q".into()],
         neutral: true,
-        deadline: budget.cap(Duration::from_secs(300)),
+        deadline: budget.cap(Duration::from_mins(5)),
         ..Request::run(baseline.paths.clone())
     };
     let results = session.harness.run(&request, &session.cancel)?;
@@ -70,7 +70,7 @@ pub fn run(
         neutral: *mode != Mode::Run,
         mode: mode.clone(),
         select: only.or(baseline.select.as_ref()).cloned(),
-        deadline: budget.cap(Duration::from_secs(600)),
+        deadline: budget.cap(Duration::from_mins(10)),
         ..Request::run(baseline.paths.clone())
     };
     let mut results = session

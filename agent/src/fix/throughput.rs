@@ -45,7 +45,7 @@ pub fn measure(
     cancel: &Cancel,
 ) -> Result<Throughput, Stop> {
     let limits = Limits {
-        time: Duration::from_secs(3600),
+        time: Duration::from_hours(1),
         executions: u64::MAX,
     };
     let mut budget = Budget::start(limits, cancel);
@@ -105,7 +105,7 @@ fn run(screener: &mut Screener<'_>, mut queue: VecDeque<Candidate>) -> Result<(u
             screener.submit(candidate)?;
         }
         if screener
-            .next(Instant::now() + Duration::from_secs(60))?
+            .next(Instant::now() + Duration::from_mins(1))?
             .is_some()
         {
             done += 1;

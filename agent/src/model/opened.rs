@@ -18,6 +18,7 @@ use crate::fix::stop::Stop;
 use crate::outcome::Outcome;
 
 /// What predicts.
+#[allow(clippy::large_enum_variant)] // There is one of it in a process.
 pub enum Model {
     /// Performs operations by prediction.
     Step(Box<StepModel<Box<dyn LanguageModel>>>),

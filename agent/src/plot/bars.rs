@@ -87,10 +87,13 @@ impl Bars {
     fn says(&self, bar: &Bar) -> String {
         let mut said = format!("{}: {} of {}", bar.label, percent(bar.share), bar.count);
         if let Some((low, high)) = bar.interval {
-            said += &format!(", 95 % interval {} to {}", percent(low), percent(high));
+            said.push_str(", 95 % interval ");
+            said.push_str(&percent(low));
+            said.push_str(" to ");
+            said.push_str(&percent(high));
         }
         if let (Some(name), Some(share)) = (&self.baseline, bar.baseline) {
-            said += &format!(", {name} {}", percent(share));
+            said.extend([", ", name, " ", &percent(share)]);
         }
         said
     }

@@ -177,7 +177,7 @@ fn same(event: &Event, recording: &Recording, id: EventId) -> bool {
     }
     let locals = recording.locals(id);
     let mut count = 0;
-    for held in locals.iter() {
+    for held in &locals {
         let Some(value) = held.value else { continue };
         count += 1;
         let name = recording.text(held.name);
@@ -230,7 +230,7 @@ fn difference(event: &Event, recording: &Recording, id: EventId) -> String {
             recording.source_line(id).trim()
         );
     }
-    for held in recording.locals(id).iter() {
+    for held in &recording.locals(id) {
         let name = recording.text(held.name);
         let value = held.value.map_or("", |value| recording.text(value));
         let predicted = event.locals.iter().find(|(own, _)| own == name);

@@ -198,7 +198,7 @@ fn word(random: &mut Random) -> String {
         }
         6 => random.word(WORDS).to_uppercase(),
         7 => String::new(),
-        _ => (0..1 + random.below(6))
+        _ => (0..=random.below(6))
             .map(|_| character(random))
             .collect(),
     }
@@ -230,19 +230,19 @@ fn text(random: &mut Random) -> String {
         5 => {
             let letter = character(random);
             let other = character(random);
-            (0..1 + random.below(10))
+            (0..=random.below(10))
                 .map(|_| if random.chance(0.6) { letter } else { other })
                 .collect()
         }
-        6 => (0..1 + random.below(20))
+        6 => (0..=random.below(20))
             .map(|_| char::from(*random.pick(b"abcdefghijklmnopqrstuvwxyz")))
             .collect(),
-        7 => (0..1 + random.below(14))
+        7 => (0..=random.below(14))
             .map(|_| char::from(*random.pick(b"abcABC123")))
             .collect(),
         8 => format!("  {} ", random.word(WORDS)),
         9 => {
-            let text: String = (0..1 + random.below(24))
+            let text: String = (0..=random.below(24))
                 .map(|_| character(random))
                 .collect();
             if random.chance(0.05) {
@@ -252,7 +252,7 @@ fn text(random: &mut Random) -> String {
             }
         }
         10 => String::new(),
-        _ => (0..1 + random.below(12))
+        _ => (0..=random.below(12))
             .map(|_| character(random))
             .collect(),
     }

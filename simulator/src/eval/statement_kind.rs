@@ -130,6 +130,7 @@ mod tests {
 
     #[test]
     fn every_line_has_the_kind_of_its_first_statement() {
+        use StatementKind as Kind;
         let source = "\
 def f(x):
     for i in x:
@@ -143,7 +144,6 @@ def f(x):
 ";
         let program = Program::parse(source, "f([])").unwrap();
         let kinds = kinds_by_line(&program);
-        use StatementKind as Kind;
         let expected = [
             Kind::Definition,
             Kind::ForEntry,

@@ -124,6 +124,7 @@ mod tests {
 
     #[test]
     fn operations_belong_to_the_statement_that_was_running() {
+        use StatementKind::{Assignment, Augmented, ForEntry, ForNext, Return};
         let source = "\
 def g(a):
     return a + 1
@@ -145,7 +146,6 @@ def f(n):
             .iter()
             .map(|statement| (statement.line, statement.kind, statement.operations.len()))
             .collect();
-        use StatementKind::{Assignment, Augmented, ForEntry, ForNext, Return};
         let inner = |first: StatementKind| {
             [
                 (7, first, 1),

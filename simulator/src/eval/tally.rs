@@ -68,7 +68,9 @@ mod tests {
         assert_eq!(tallies["a"], Tally { right: 2, of: 3 });
         assert_eq!(tallies["b"].share(), Some(0.0));
         let mut all = Tally::default();
-        tallies.values().for_each(|&tally| all.join(tally));
+        for &tally in tallies.values() {
+            all.join(tally);
+        }
         assert_eq!(all, Tally { right: 2, of: 4 });
         assert_eq!(all.share(), Some(0.5));
     }

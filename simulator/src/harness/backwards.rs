@@ -148,7 +148,7 @@ impl<'p, I: Inverse> Walk<'p, '_, I> {
                     && let Some(value) = self.wanted.remove(name.id.as_str())
                 {
                     let text = format!("v0 {} v1", assign.op.as_str());
-                    self.operation(&text, &[&assign.target, &assign.value], gives(&value));
+                    self.operation(&text, &[&assign.target, &assign.value], &gives(&value));
                 }
             }
             Stmt::Expr(inner) => {
@@ -161,7 +161,7 @@ impl<'p, I: Inverse> Walk<'p, '_, I> {
                         result: "None".into(),
                         after: Some(after.to_string()),
                     };
-                    self.called(call, effect);
+                    self.called(call, &effect);
                     // What cannot be undone changed nothing, as far as is known.
                     self.wanted.entry(name.id.as_str()).or_insert(after);
                 }
@@ -273,21 +273,21 @@ impl<'p, I: Inverse> Walk<'p, '_, I> {
                         self.solve(&operation.operand, Literal::Bool(!holds));
                     }
                 }
-                UnaryOp::USub => self.operation("-v0", &[&operation.operand], gives(&value)),
-                UnaryOp::UAdd => self.operation("+v0", &[&operation.operand], gives(&value)),
-                UnaryOp::Invert => self.operation("~v0", &[&operation.operand], gives(&value)),
+                UnaryOp::USub => self.operation("-v0", &[&operation.operand], &gives(&value)),
+                UnaryOp::UAdd => self.operation("+v0", &[&operation.operand], &gives(&value)),
+                UnaryOp::Invert => self.operation("~v0", &[&operation.operand], &gives(&value)),
             },
             Expr::BinOp(operation) => {
                 let text = format!("v0 {} v1", symbol(operation.op));
-                self.operation(&text, &[&operation.left, &operation.right], gives(&value));
+                self.operation(&text, &[&operation.left, &operation.right], &gives(&value));
             }
             Expr::Compare(comparison) => {
                 if let ([operator], [right]) = (&*comparison.ops, &*comparison.comparators) {
                     let text = format!("v0 {} v1", operator.as_str());
-                    self.operation(&text, &[&comparison.left, right], gives(&value));
+                    self.operation(&text, &[&comparison.left, right], &gives(&value));
                 }
             }
-            Expr::Call(call) => self.called(call, gives(&value)),
+            Expr::Call(call) => self.called(call, &gives(&value)),
             Expr::Subscript(subscript) => {
                 if let Expr::Slice(slice) = &*subscript.slice {
                     let mut slots = vec![&*subscript.value];
@@ -297,16 +297,17 @@ impl<'p, I: Inverse> Walk<'p, '_, I> {
                             text.push(':');
                         }
                         if let Some(part) = part {
-                            text += &format!("v{}", slots.len());
+                            text.push('v');
+                            text.push_str(&slots.len().to_string());
                             slots.push(part);
                         }
                     }
-                    self.operation(&format!("v0[{text}]"), &slots, gives(&value));
+                    self.operation(&format!("v0[{text}]"), &slots, &gives(&value));
                 } else {
                     self.operation(
                         "v0[v1]",
                         &[&subscript.value, &subscript.slice],
-                        gives(&value),
+                        &gives(&value),
                     );
                 }
             }
@@ -357,7 +358,7 @@ impl<'p, I: Inverse> Walk<'p, '_, I> {
     }
 
     /// A builtin function, or a method of a builtin value.
-    fn called(&mut self, call: &'p ExprCall, effect: Effect) {
+    fn called(&mut self, call: &'p ExprCall, effect: &Effect) {
         let (name, mut slots) = match &*call.func {
             Expr::Name(name) if super::expression::is_builtin(name.id.as_str()) => {
                 (name.id.to_string(), Vec::new())
@@ -386,7 +387,7 @@ impl<'p, I: Inverse> Walk<'p, '_, I> {
     }
 
     /// Asks an operation backwards for its first slot that is not known.
-    fn operation(&mut self, text: &str, slots: &[&'p Expr], effect: Effect) {
+    fn operation(&mut self, text: &str, slots: &[&'p Expr], effect: &Effect) {
         let mut known: Vec<Option<Literal>> = slots.iter().map(|slot| self.known(slot)).collect();
         let Some(hole) = known.iter().position(Option::is_none) else {
             return;
@@ -415,7 +416,7 @@ impl<'p, I: Inverse> Walk<'p, '_, I> {
             expression: text.to_owned(),
             operands: operands.collect(),
         };
-        let found = self.inverse.invert(&operation, &effect, hole);
+        let found = self.inverse.invert(&operation, effect, hole);
         if let Some(value) = found.and_then(|text| read(&text)) {
             self.solve(slots[hole], value);
         }

@@ -453,7 +453,7 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
                 }
                 return Ok(self.heap.add(Object::Dict(pairs)));
             }
-            ("list" | "tuple", &[value]) => {
+            ("list" | "tuple", &[value])
                 // Objects that are no literals can still be collected.
                 if self.heap.literal_of(value).is_none()
                     && matches!(
@@ -463,7 +463,7 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
                             | Object::Iterator(..)
                             | Object::View(..)
                     )
-                {
+                => {
                     let items = self.all_items(value)?;
                     if items
                         .iter()
@@ -478,7 +478,6 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
                     let list = self.heap.add(Object::Iterator(items, 0));
                     return self.ask(&format!("{name}(v0)"), &[list], false);
                 }
-            }
             _ => {}
         }
         if let Some(at) = keywords.iter().position(|(key, _)| *key == "key")
@@ -706,7 +705,7 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
     }
 }
 
-fn parameters_of<'p>(code: Code<'p>) -> Option<&'p Parameters> {
+fn parameters_of(code: Code<'_>) -> Option<&Parameters> {
     match code {
         Code::Def(definition) => Some(&definition.parameters),
         Code::Lambda(lambda) => lambda.parameters.as_deref(),

@@ -164,8 +164,8 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
             all.extend(arguments);
             self.invoke(init, all, keywords, Some((owner, instance)))?;
         } else if let Some(fields) = self.fields(class) {
-            self.fill(instance, &fields, arguments, keywords)?;
-        } else if !exception && !(arguments.is_empty() && keywords.is_empty()) {
+            self.fill(instance, &fields, arguments, &keywords)?;
+        } else if !exception && (!arguments.is_empty() || !keywords.is_empty()) {
             let name = self.class_name(class).to_owned();
             return Err(self.raise("TypeError", format!("{name}() takes no arguments")));
         }
@@ -190,7 +190,7 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
         instance: Ref,
         fields: &[(&'p str, Option<Ref>)],
         arguments: Vec<Ref>,
-        keywords: Vec<(&'p str, Ref)>,
+        keywords: &[(&'p str, Ref)],
     ) -> Outcome<()> {
         if arguments.len() > fields.len() {
             return Err(self.raise("TypeError", "__init__() takes fewer arguments"));
@@ -203,14 +203,11 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
                     .find(|(key, _)| key == name)
                     .map(|(_, v)| *v)
             });
-            let value = match given.or(*default) {
-                Some(value) => value,
-                None => {
-                    return Err(self.raise(
-                        "TypeError",
-                        format!("__init__() missing 1 required positional argument: '{name}'"),
-                    ));
-                }
+            let Some(value) = given.or(*default) else {
+                return Err(self.raise(
+                    "TypeError",
+                    format!("__init__() missing 1 required positional argument: '{name}'"),
+                ));
             };
             self.set_attribute(instance, name, value)?;
         }
@@ -313,7 +310,7 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
             }
             Object::Super { receiver, class } => {
                 let (receiver, class) = (*receiver, *class);
-                return self.behind(receiver, class, name);
+                return Ok(self.behind(receiver, class, name));
             }
             Object::Module(module) => {
                 let whole = format!("{module}.{name}");
@@ -398,7 +395,7 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
     }
 
     /// An attribute of `super()`.
-    fn behind(&mut self, receiver: Ref, class: Ref, name: &'p str) -> Outcome<Ref> {
+    fn behind(&mut self, receiver: Ref, class: Ref, name: &'p str) -> Ref {
         let own = match self.heap.get(receiver) {
             Object::Instance { class, .. } => *class,
             Object::Exception {
@@ -415,17 +412,17 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
             };
             if let Some((_, found)) = attributes.iter().find(|(held, _)| *held == name) {
                 let found = *found;
-                return Ok(match self.heap.get(found) {
+                return match self.heap.get(found) {
                     Object::Function { .. } => self.heap.add(Object::Bound {
                         receiver,
                         function: found,
                     }),
                     _ => found,
-                });
+                };
             }
         }
         // What every object has; an exception's `__init__` keeps its arguments.
-        Ok(self.heap.add(Object::BuiltinMethod { receiver, name }))
+        self.heap.add(Object::BuiltinMethod { receiver, name })
     }
 
     /// Constants of modules are asked for; functions wait for their call.

@@ -23,7 +23,7 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
                 let bytes: Vec<u8> = bytes.value.bytes().collect();
                 Ok(self.heap.atom(Literal::Bytes(bytes)))
             }
-            Expr::NumberLiteral(number) => self.number(&number.value),
+            Expr::NumberLiteral(number) => Ok(self.number(&number.value)),
             Expr::Name(name) => self.load(name.id.as_str()),
             Expr::Named(named) => {
                 let value = self.expression(&named.value)?;
@@ -193,16 +193,16 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
         }
     }
 
-    fn number(&mut self, number: &Number) -> Outcome<Ref> {
+    fn number(&mut self, number: &Number) -> Ref {
         let literal = match number {
             Number::Int(value) => match literal::parse(&value.to_string()) {
                 Ok(literal) => literal,
-                Err(_) => return Ok(self.heap.unknown("a number in an unusual form")),
+                Err(_) => return self.heap.unknown("a number in an unusual form"),
             },
             Number::Float(value) => Literal::Float(*value),
             Number::Complex { real, imag } => Literal::Complex(*real, *imag),
         };
-        Ok(self.heap.atom(literal))
+        self.heap.atom(literal)
     }
 
     /// `-x`: a negative number in the source is a constant, everything else is asked.
@@ -494,10 +494,10 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
                 }
                 InterpolatedStringElement::Interpolation(inner) => {
                     if let Some(debug) = &inner.debug_text {
-                        text.push_str(&debug.leading());
+                        text.push_str(debug.leading());
                         let range = inner.expression.range();
                         text.push_str(&self.program.source()[range]);
-                        text.push_str(&debug.trailing());
+                        text.push_str(debug.trailing());
                     }
                     let value = self.expression(&inner.expression)?;
                     let shown = inner.debug_text.is_some() && inner.format_spec.is_none();

@@ -195,7 +195,7 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
         match self.heap.get(holder).clone() {
             Object::List(mut items) => {
                 if let Some(index) = self.index(key) {
-                    let Some(at) = place(index.as_ref(), items.len()) else {
+                    let Some(at) = place(&index, items.len()) else {
                         let message = "list assignment index out of range";
                         return Err(self.raise("IndexError", message));
                     };
@@ -260,7 +260,7 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
                 match self.heap.get(holder).clone() {
                     Object::List(mut items) => {
                         if let Some(index) = self.index(key) {
-                            let Some(at) = place(index.as_ref(), items.len()) else {
+                            let Some(at) = place(&index, items.len()) else {
                                 let message = "list assignment index out of range";
                                 return Err(self.raise("IndexError", message));
                             };

@@ -36,7 +36,7 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
                 };
                 let items = items.clone();
                 if let Some(index) = self.index(key) {
-                    return match place(index.as_ref(), items.len()) {
+                    return match place(&index, items.len()) {
                         Some(at) => Ok(items[at]),
                         None => Err(self.raise("IndexError", format!("{kind} index out of range"))),
                     };
@@ -61,11 +61,11 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
         self.ask("v0[v1]", &[value, key], true)
     }
 
-    /// The integer of an index; the outer none for what is no index.
-    pub(super) fn index(&self, key: Ref) -> Option<Option<BigInt>> {
+    /// The integer of an index; none for what is no index.
+    pub(super) fn index(&self, key: Ref) -> Option<BigInt> {
         match self.heap.get(key) {
-            Object::Atom(Literal::Int(value)) => Some(Some(value.clone())),
-            Object::Atom(Literal::Bool(value)) => Some(Some(BigInt::from(u8::from(*value)))),
+            Object::Atom(Literal::Int(value)) => Some(value.clone()),
+            Object::Atom(Literal::Bool(value)) => Some(BigInt::from(u8::from(*value))),
             _ => None,
         }
     }
@@ -105,7 +105,8 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
                     text.push(':');
                 }
                 if let Some(part) = part {
-                    text.push_str(&format!("v{}", first + operands.len()));
+                    text.push('v');
+                    text.push_str(&(first + operands.len()).to_string());
                     operands.push(self.expression(part)?);
                 }
             }
@@ -115,8 +116,8 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
 }
 
 /// The place of an index in a sequence.
-pub(super) fn place(index: Option<&BigInt>, length: usize) -> Option<usize> {
-    let index = i64::try_from(index?).ok()?;
+pub(super) fn place(index: &BigInt, length: usize) -> Option<usize> {
+    let index = i64::try_from(index).ok()?;
     let at = if index < 0 {
         length.checked_sub(usize::try_from(index.unsigned_abs()).ok()?)?
     } else {

@@ -57,7 +57,8 @@ impl<O: Operations> Machine<'_, '_, O> {
             Object::Instance { class, attributes } => {
                 let mut text = format!("<{}", self.class_name(*class));
                 for (name, value) in attributes {
-                    text.push_str(&format!(" {name}={}", self.text_within(*value, depth + 1)));
+                    let value = self.text_within(*value, depth + 1);
+                    text.extend([" ", name, "=", &value]);
                 }
                 text + ">"
             }

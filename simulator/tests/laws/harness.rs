@@ -138,6 +138,7 @@ def f(n):
 
 #[test]
 fn lines_are_those_that_python_names() {
+    use EventKind::{Call, Exception, Line, Return};
     for (source, expected) in [
         (
             "def f():\n    n = 0\n    while True:\n        n += 1\n        if n > 1:\n            break\n    return n\n",
@@ -167,7 +168,6 @@ def f():
         .iter()
         .map(|event| (event.kind, event.line, event.locals.len()))
         .collect();
-    use EventKind::{Call, Exception, Line, Return};
     assert_eq!(
         states,
         [

@@ -12,7 +12,7 @@ use super::run::{SeedError, SeedSettings};
 use crate::tree::Tree;
 
 /// Limit of one run of all tests.
-const SUITE_LIMIT: Duration = Duration::from_secs(900);
+const SUITE_LIMIT: Duration = Duration::from_mins(15);
 
 /// The settled baseline.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use super::environment::{EnvironmentError, Found, Interpreter, probe};
 use crate::cancel::Cancel;
 use crate::process::{self, ProcessError, Spec};
 
-const INSTALL_LIMIT: Duration = Duration::from_secs(600);
+const INSTALL_LIMIT: Duration = Duration::from_mins(10);
 
 /// What to install beside pytest.
 #[derive(Debug, Clone, Default)]

@@ -134,7 +134,7 @@ impl Request {
             select: None,
             neutral: false,
             args: Vec::new(),
-            deadline: Duration::from_secs(600),
+            deadline: Duration::from_mins(10),
             soft_limit: None,
             overlay: BTreeMap::new(),
         }
