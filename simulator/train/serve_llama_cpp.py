@@ -4,10 +4,11 @@
     NDBG_TEST_LLAMA_SERVER=http://127.0.0.1:8231/v1 NDBG_TEST_LLAMA_MODEL=FOLDER \\
         cargo test -p ndbg-simulator --test remote
 
-FOLDER has config.json, tokenizer.json and one *.safetensors of a Llama with a byte-level vocabulary without merges
-(simulator/tests/fixtures/llama if none is given). Matrices of bytes with a scale for each row are read too. The
-temperature of a model's calibration goes into its last norm, so that the server's probabilities are calibrated.
-Needs numpy, safetensors, gguf and xllamacpp. Writes the GGUF file, prints the address, ends with Ctrl-C.
+FOLDER has config.json, tokenizer.json and one *.safetensors of a Llama with a byte-level
+vocabulary without merges (simulator/tests/fixtures/llama if none is given). Matrices of bytes
+with a scale for each row are read too. The temperature of a model's calibration goes into its
+last norm, so that the server's probabilities are calibrated. Needs numpy, safetensors, gguf and
+xllamacpp. Writes the GGUF file, prints the address, ends with Ctrl-C.
 """
 
 import argparse
@@ -25,7 +26,9 @@ FIXTURE = Path(__file__).parents[1] / "tests/fixtures/llama"
 
 def arguments():
     """What to serve where."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", nargs="?", type=Path, default=FIXTURE)
     parser.add_argument("--port", type=int, default=8231)
     parser.add_argument("--gguf", type=Path, help="where to keep the file")

@@ -178,6 +178,9 @@ def answer(expression, operands, names):
             signal.setitimer(signal.ITIMER_REAL, 0)
     except Opaque as why:
         return {"opaque": str(why)}
+    except NameError:
+        # Not the program's: what is not in the namespace is refused.
+        return {"opaque": "refused"}
     except (Deadline, MemoryError, RecursionError) as error:
         return {"opaque": type(error).__name__}
     except Exception as error:

@@ -9,6 +9,7 @@ use ndbg_simulator::literal::{self, Literal};
 use ndbg_simulator::recording::{EventId, ExitKind, Recording};
 use ndbg_tools::Cancel;
 
+use super::show::short;
 use crate::dataset::{Program as Recorded, Runner};
 use crate::fix::stop::Stop;
 use crate::model::Reality;
@@ -55,7 +56,7 @@ impl Checked {
 
     /// In a line or two.
     pub fn summary(&self) -> String {
-        let mut text = format!("really {}\n", self.ending);
+        let mut text = format!("really {}\n", short(&self.ending, 70));
         if self.agrees() {
             let _ = writeln!(
                 text,
@@ -227,7 +228,7 @@ fn difference(event: &Event, recording: &Recording, id: EventId) -> String {
             text,
             "        really: line {} ({})",
             real.line,
-            recording.source_line(id).trim()
+            short(recording.source_line(id).trim(), 50)
         );
     }
     for held in &recording.locals(id) {
@@ -235,7 +236,7 @@ fn difference(event: &Event, recording: &Recording, id: EventId) -> String {
         let value = held.value.map_or("", |value| recording.text(value));
         let predicted = event.locals.iter().find(|(own, _)| own == name);
         if predicted.is_none_or(|(_, predicted)| !same_text(predicted, value)) {
-            let _ = writeln!(text, "        really: {name} = {value}");
+            let _ = writeln!(text, "        really: {name} = {}", short(value, 60));
         }
     }
     if let (Some(value), EventKind::Return) = (real.value, real.kind) {
@@ -245,7 +246,7 @@ fn difference(event: &Event, recording: &Recording, id: EventId) -> String {
             .as_deref()
             .is_none_or(|own| !same_text(own, value))
         {
-            let _ = writeln!(text, "        really: -> {value}");
+            let _ = writeln!(text, "        really: -> {}", short(value, 60));
         }
     }
     if text.is_empty() {

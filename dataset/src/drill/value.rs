@@ -198,9 +198,7 @@ fn word(random: &mut Random) -> String {
         }
         6 => random.word(WORDS).to_uppercase(),
         7 => String::new(),
-        _ => (0..=random.below(6))
-            .map(|_| character(random))
-            .collect(),
+        _ => (0..=random.below(6)).map(|_| character(random)).collect(),
     }
 }
 
@@ -242,9 +240,7 @@ fn text(random: &mut Random) -> String {
             .collect(),
         8 => format!("  {} ", random.word(WORDS)),
         9 => {
-            let text: String = (0..=random.below(24))
-                .map(|_| character(random))
-                .collect();
+            let text: String = (0..=random.below(24)).map(|_| character(random)).collect();
             if random.chance(0.05) {
                 text + random.word(&["é", "ß", "日本", "\t", "ñ"])
             } else {
@@ -252,9 +248,7 @@ fn text(random: &mut Random) -> String {
             }
         }
         10 => String::new(),
-        _ => (0..=random.below(12))
-            .map(|_| character(random))
-            .collect(),
+        _ => (0..=random.below(12)).map(|_| character(random)).collect(),
     }
 }
 

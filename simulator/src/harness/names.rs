@@ -72,10 +72,16 @@ impl<'p> Visitor<'p> for Names<'p> {
                     self.bind(alias.asname.as_ref().unwrap_or(&alias.name).as_str());
                 }
             }
-            Stmt::Global(global) => self.globals.extend(global.names.iter().map(ruff_python_ast::Identifier::as_str)),
+            Stmt::Global(global) => self
+                .globals
+                .extend(global.names.iter().map(ruff_python_ast::Identifier::as_str)),
             Stmt::Nonlocal(nonlocal) => {
-                self.nonlocals
-                    .extend(nonlocal.names.iter().map(ruff_python_ast::Identifier::as_str));
+                self.nonlocals.extend(
+                    nonlocal
+                        .names
+                        .iter()
+                        .map(ruff_python_ast::Identifier::as_str),
+                );
             }
             Stmt::For(loop_) => {
                 // As Python stores: the target before what the body binds.
