@@ -1,14 +1,21 @@
 /* The steps of a Llama between its matrix products, forwards and backwards, for one CPU core.
 
-   PyTorch takes a pass over memory for each of some thirty small steps a layer, and its attention is made for
-   long texts. Here a step is one pass, and attention keeps one head of one text in the first-level cache.
-   `fused.py` compiles this file twice: matrices are stored as bf16 with -DBF16, else as f32. Sums are f32.
-   Widths are multiples of 16, head widths of 32. Vectors are GCC's, so any processor will do. */
+   PyTorch takes a pass over memory for each of some thirty small steps a layer, and its attention
+   is made for long texts. Here a step is one pass, and attention keeps one head of one text in the
+   first-level cache. `fused.py` compiles this file twice: matrices are stored as bf16 with -DBF16,
+   else as f32. Sums are f32. Widths are multiples of 16, head widths of 32. Vectors are GCC's, so
+   any processor will do. */
 
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
+#include "attention.h"
 
 #define LANES 16
 #define ROWS 4 /* queries that share what is loaded of keys and values */
@@ -19,17 +26,19 @@ typedef uint32_t words __attribute__((vector_size(64)));
 typedef uint16_t halves __attribute__((vector_size(32), aligned(2), may_alias));
 
 #ifdef BF16
-typedef uint16_t stored;
-
 static inline floats get(const stored *from) {
     return (floats)(__builtin_convertvector(*(const halves *)from, words) << 16);
 }
 
 static inline void put(stored *to, floats value) {
+#ifdef __AVX512BF16__
+    *(halves *)to = (halves)_mm512_cvtneps_pbh((__m512)value);
+#else
     words bits = (words)value;
     /* To the nearest, ties to even. */
     bits += 0x7fff + ((bits >> 16) & 1);
     *(halves *)to = __builtin_convertvector(bits >> 16, halves);
+#endif
 }
 
 static inline float get_one(const stored *from) {
@@ -45,8 +54,6 @@ static inline void put_one(stored *to, float value) {
     *to = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
 }
 #else
-typedef float stored;
-
 static inline floats get(const stored *from) { return *(const floats *)from; }
 static inline void put(stored *to, floats value) { *(floats *)to = value; }
 static inline float get_one(const stored *from) { return *from; }
@@ -91,7 +98,26 @@ static inline floats below(floats value, long first, long end, float rest) {
     return (floats)(((ints)value & inside) | ((ints)all(rest) & ~inside));
 }
 
-/* e^x by 2^n times a polynomial, to about 2e-7 of its value; x is at most 88, below -87 it gives about 0. */
+#ifdef __AVX512F__
+/* e^x, for finite x, to about 5e-6 of its value. */
+static inline floats exponential(floats x) {
+    floats power = x * 1.44269504f;
+    floats whole = (floats)_mm512_roundscale_ps((__m512)power, 0);
+    floats rest = power - whole;
+    floats p = rest * 1.3333558e-3f + 9.6181291e-3f;
+    p = p * rest + 5.5504109e-2f;
+    p = p * rest + 2.4022651e-1f;
+    p = p * rest + 6.9314718e-1f;
+    p = p * rest + 1.0f;
+    return (floats)_mm512_scalef_ps((__m512)p, (__m512)whole);
+}
+
+static inline floats inverse(floats x) {
+    floats near = (floats)_mm512_rcp14_ps((__m512)x);
+    return near * (2.0f - x * near);
+}
+#else
+/* e^x by 2^n times a polynomial; x is at most 88, below -87 it gives about 0. */
 static inline floats exponential(floats x) {
     x = larger(x, all(-87.0f));
     const float shift = 12582912.0f; /* 1.5 * 2^23: adding it rounds to a whole number */
@@ -106,6 +132,14 @@ static inline floats exponential(floats x) {
     p = p * r * r + r + 1.0f;
     ints power = (__builtin_convertvector(n, ints) + 127) << 23;
     return p * (floats)power;
+}
+
+static inline floats inverse(floats x) { return 1.0f / x; }
+#endif
+
+static inline floats sigmoid(floats x) {
+    /* Below, e^-x would be infinite. */
+    return inverse(1.0f + exponential(-larger(x, all(-80.0f))));
 }
 
 /* stream + delta (if there is one) and its norm. `scale` keeps 1 / root mean square of each row. */
@@ -133,7 +167,8 @@ void add_norm(long rows, long width, const float *stream, const stored *delta, c
     }
 }
 
-/* Gradients of add_norm. `d_sum` may be missing; `d_delta` is wanted or missing; `d_gain` is added to. */
+/* Gradients of add_norm. `d_sum` may be missing; `d_delta` is wanted or missing; `d_gain` is added
+   to. */
 void add_norm_back(long rows, long width, const float *value, const float *gain, const float *scale,
                    const float *d_sum, const stored *d_normed, float *d_stream, stored *d_delta,
                    float *d_gain) {
@@ -157,32 +192,36 @@ void add_norm_back(long rows, long width, const float *value, const float *gain,
     }
 }
 
-/* silu(gate) * up, for rows that hold the gate and then as much of up. */
-void swiglu(long rows, long width, const stored *joined, stored *out) {
+/* silu(gate) * up, for rows that hold the gate and then as much of up. `stride` is from row to
+   row. */
+void swiglu(long rows, long width, const stored *joined, long stride, stored *out) {
     for (long row = 0; row < rows; row++) {
-        const stored *gate = joined + row * 2 * width, *up = gate + width;
+        const stored *gate = joined + row * stride, *up = gate + width;
         for (long i = 0; i < width; i += LANES) {
             floats g = get(gate + i);
-            put(out + row * width + i, g / (1.0f + exponential(-g)) * get(up + i));
+            put(out + row * width + i, g * sigmoid(g) * get(up + i));
         }
     }
 }
 
-void swiglu_back(long rows, long width, const stored *joined, const stored *d_out,
-                 stored *d_joined) {
+/* Gradients of swiglu, and once more its result unless `out` is missing. */
+void swiglu_back(long rows, long width, const stored *joined, long stride, const stored *d_out,
+                 stored *d_joined, stored *out) {
     for (long row = 0; row < rows; row++) {
-        const stored *gate = joined + row * 2 * width, *up = gate + width;
-        stored *d_gate = d_joined + row * 2 * width, *d_up = d_gate + width;
+        const stored *gate = joined + row * stride, *up = gate + width;
+        stored *d_gate = d_joined + row * stride, *d_up = d_gate + width;
         for (long i = 0; i < width; i += LANES) {
-            floats g = get(gate + i), d = get(d_out + row * width + i);
-            floats open = 1.0f / (1.0f + exponential(-g));
-            put(d_up + i, d * g * open);
-            put(d_gate + i, d * get(up + i) * open * (1.0f + g * (1.0f - open)));
+            floats g = get(gate + i), u = get(up + i), d = get(d_out + row * width + i);
+            floats open = sigmoid(g), value = g * open;
+            put(d_up + i, d * value);
+            put(d_gate + i, d * u * (open + value - value * open));
+            if (out) put(out + row * width + i, value * u);
         }
     }
 }
 
-/* Log loss of `targets` (negative: none) under `logits`, which become its gradient times `factor`. */
+/* Log loss of `targets` (negative: none) under `logits`, which become its gradient times
+   `factor`. */
 double cross_entropy(long rows, long vocabulary, stored *logits, const int64_t *targets,
                      float factor, float *room) {
     double total = 0;
@@ -222,16 +261,6 @@ double cross_entropy(long rows, long vocabulary, stored *logits, const int64_t *
     return total;
 }
 
-/* Texts of `length` keys, each asked by `queries`; `stride` is from one place to the next. `places` says where
-   each query stands, else they stand at their own number: it sees the keys up to there. */
-struct attention {
-    long texts, length, queries, heads, key_heads, width, query_stride, key_stride;
-    const stored *query, *keys, *values;
-    const int64_t *places;
-    const float *cosine, *sine; /* (context, width / 2) */
-    float *weight_logs;         /* (texts, heads, queries): log of the sum of exponentials */
-};
-
 static void rotate_in(const struct attention *a, const stored *from, long place, float *to) {
     long half = a->width / 2;
     const float *cosine = a->cosine + place * half, *sine = a->sine + place * half;
@@ -256,12 +285,35 @@ static long place_of(const struct attention *a, long text, long query) {
     return a->places ? a->places[text * a->queries + query] : query;
 }
 
-/* The keys or values (length, width) with a column each turned into a row (width, padded). */
-static void transpose(const float *from, long length, long width, long padded, float *to) {
-    for (long i = 0; i < width; i++) {
-        for (long j = 0; j < length; j++) to[i * padded + j] = from[j * width + i];
-        for (long j = length; j < padded; j++) to[i * padded + j] = 0;
-    }
+#define LOW(l, step) ((l) & (step) ? LANES + (l) - (step) : (l))
+#define HIGH(l, step) ((l) & (step) ? LANES + (l) : (l) + (step))
+#define LANES_OF(one, step)                                                                        \
+    (ints){one(0, step),  one(1, step),  one(2, step),  one(3, step),  one(4, step),               \
+           one(5, step),  one(6, step),  one(7, step),  one(8, step),  one(9, step),               \
+           one(10, step), one(11, step), one(12, step), one(13, step), one(14, step),              \
+           one(15, step)}
+#define EXCHANGE(lines, step)                                                                      \
+    for (int line = 0; line < LANES; line++)                                                       \
+        if (!(line & step)) {                                                                      \
+            floats one = lines[line], two = lines[line | step];                                    \
+            lines[line] = __builtin_shuffle(one, two, LANES_OF(LOW, step));                        \
+            lines[line | step] = __builtin_shuffle(one, two, LANES_OF(HIGH, step));                \
+        }
+
+/* The columns of (length, width) as the rows of (width, padded), both multiples of LANES; rows of
+   `from` behind its length are there. */
+static void turn(const float *from, long width, long padded, float *to) {
+    for (long j = 0; j < padded; j += LANES)
+        for (long i = 0; i < width; i += LANES) {
+            floats lines[LANES];
+            for (int line = 0; line < LANES; line++)
+                lines[line] = at(from + (j + line) * width + i);
+            EXCHANGE(lines, 8)
+            EXCHANGE(lines, 4)
+            EXCHANGE(lines, 2)
+            EXCHANGE(lines, 1)
+            for (int line = 0; line < LANES; line++) set(to + (i + line) * padded + j, lines[line]);
+        }
 }
 
 /* products[r][j] = rows[r] . columns[.][j] for j below `end`, a multiple of LANES. */
@@ -366,18 +418,20 @@ static void load_keys(const struct attention *a, const struct room *room, long t
         for (long i = 0; i < a->width; i += LANES)
             set(room->values + j * a->width + i, get(a->values + from + i));
     }
-    transpose(room->keys, a->length, a->width, room->padded, room->key_columns);
+    turn(room->keys, a->width, room->padded, room->key_columns);
 }
 
-/* Loads up to ROWS queries from `first` on, and gives how many keys they see at most, in whole vectors.
-   Rows that are not there see nothing. */
+/* Loads up to ROWS queries from `first` on, and gives how many keys they see at most, in whole
+   vectors. Rows that are not there see nothing. */
 static long load_queries(const struct attention *a, const struct room *room, long text, long head,
                          long first, long seen[ROWS]) {
     long most = 0;
     for (long r = 0; r < ROWS; r++) {
         seen[r] = 0;
-        memset(room->query + r * a->width, 0, a->width * sizeof(float));
-        if (first + r >= a->queries) continue;
+        if (first + r >= a->queries) {
+            memset(room->query + r * a->width, 0, a->width * sizeof(float));
+            continue;
+        }
         long place = place_of(a, text, first + r);
         seen[r] = place + 1;
         if (seen[r] > most) most = seen[r];
@@ -437,14 +491,15 @@ void attend_back(const struct attention *a, const stored *d_out, stored *d_query
         for (long head = 0; head < a->heads; head++) {
             if (head % group == 0) {
                 load_keys(a, &room, text, head / group);
-                transpose(room.values, a->length, width, padded, room.value_columns);
+                turn(room.values, width, padded, room.value_columns);
                 memset(room.d_keys, 0, padded * width * sizeof(float));
                 memset(room.d_values, 0, padded * width * sizeof(float));
             }
             for (long first = 0; first < a->queries; first += ROWS) {
                 long seen[ROWS];
                 long end = load_queries(a, &room, text, head, first, seen);
-                memset(room.d_out, 0, ROWS * width * sizeof(float));
+                if (first + ROWS > a->queries)
+                    memset(room.d_out, 0, ROWS * width * sizeof(float));
                 for (long r = 0; r < ROWS && first + r < a->queries; r++) {
                     long from = ((text * a->queries + first + r) * a->heads + head) * width;
                     for (long i = 0; i < width; i += LANES)

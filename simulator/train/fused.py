@@ -1,7 +1,7 @@
-"""The functions of `operations.py` as single passes over memory in C, for one CPU core.
+"""The functions of `operations.py` in C, for one CPU core.
 
-`fused.c` is compiled by the C compiler of the machine when it is first needed, and kept in the
-user's cache. Matrix products stay PyTorch's.
+`fused.c` and `matrices.c` are compiled by the C compiler of the machine when they are first needed,
+and kept in the user's cache. Matrix products stay PyTorch's where there are no tile registers.
 """
 
 import ctypes
@@ -15,10 +15,15 @@ from ctypes import c_double, c_float, c_long, c_void_p
 
 import torch
 
+import operations
+
 FLAGS = ["-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast"]
-SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "fused.c")
-# Multiples that the vectors of the C code need.
-LANES, HEAD_LANES = 16, 32
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCES = [os.path.join(HERE, name) for name in ("fused.c", "matrices.c", "blocks.c")]
+# Multiples that the vectors of the C code need, and its tiles.
+LANES, HEAD_LANES, DEPTH = 16, 32, 32
+# Rows that are laid out together.
+PIECE = 512
 libraries = {}
 
 
@@ -30,6 +35,24 @@ class Attention(ctypes.Structure):
         *((name, c_long) for name in ("width", "query_stride", "key_stride")),
         *((name, c_void_p) for name in ("query", "keys", "values", "places")),
         *((name, c_void_p) for name in ("cosine", "sine", "weight_logs")),
+    ]
+
+
+class Weight(ctypes.Structure):
+    """`struct weight` of the C code."""
+
+    _fields_ = [(name, c_void_p) for name in ("across", "back", "gradient")]
+
+
+class Block(ctypes.Structure):
+    """`struct block` of the C code."""
+
+    _fields_ = [
+        *((name, c_long) for name in ("rows", "width", "inner")),
+        *((name, c_void_p) for name in ("stream", "gain")),
+        ("epsilon", c_float),
+        *((name, Weight) for name in ("first", "second")),
+        ("d_gain", c_void_p),
     ]
 
 
@@ -50,17 +73,18 @@ def prepare(compute):
     if compiler is None:
         return "there is no C compiler"
     flags = [*FLAGS, *(["-DBF16"] if compute == torch.bfloat16 else [])]
-    with open(SOURCE, "rb") as file:
-        source = file.read()
-    known = hashlib.sha256(source + repr((flags, compiler, processor())).encode()).hexdigest()
+    known = hashlib.sha256(repr((flags, compiler, processor())).encode())
+    for name in (*SOURCES, os.path.join(HERE, "attention.h")):
+        with open(name, "rb") as file:
+            known.update(file.read())
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    path = os.path.join(cache, "ndbg-agent", f"fused-{known[:16]}.so")
+    path = os.path.join(cache, "ndbg-agent", f"fused-{known.hexdigest()[:16]}.so")
     try:
         if not os.path.exists(path):
             build(compiler, flags, path)
-        libraries[compute] = declare(ctypes.CDLL(path))
+        libraries[compute] = declare(ctypes.CDLL(path), compute == torch.bfloat16)
     except (OSError, subprocess.CalledProcessError) as error:
-        return f"`fused.c` does not compile: {getattr(error, 'stderr', None) or error}"
+        return f"the C code does not compile: {getattr(error, 'stderr', None) or error}"
     return None
 
 
@@ -69,7 +93,7 @@ def build(compiler, flags, path):
     # Several processes may come at once: each writes a file of its own, the last rename stays.
     with tempfile.TemporaryDirectory(dir=os.path.dirname(path)) as folder:
         made = os.path.join(folder, "fused.so")
-        words = [compiler, *flags, "-shared", "-fPIC", SOURCE, "-o", made, "-lm"]
+        words = [compiler, *flags, "-shared", "-fPIC", *SOURCES, "-o", made, "-lm"]
         subprocess.run(words, check=True, capture_output=True, text=True)
         os.replace(made, path)
 
@@ -84,30 +108,70 @@ def processor():
         return platform.processor()
 
 
-def declare(library):
+def declare(library, half):
     pointer = c_void_p
     signatures = {
         "add_norm": [c_long, c_long, *[pointer] * 3, c_float, *[pointer] * 3],
         "add_norm_back": [c_long, c_long, *[pointer] * 8],
-        "swiglu": [c_long, c_long, *[pointer] * 2],
-        "swiglu_back": [c_long, c_long, *[pointer] * 3],
+        "swiglu": [c_long, c_long, pointer, c_long, pointer],
+        "swiglu_back": [c_long, c_long, pointer, c_long, *[pointer] * 3],
         "cross_entropy": [c_long, c_long, *[pointer] * 2, c_float, pointer],
         "attend": [pointer] * 2,
         "attend_back": [pointer] * 5,
+        "tiles_work": [],
     }
+    if half and library.tiles_work():
+        signatures["lay_out"] = [pointer, *[c_long] * 4, *[pointer] * 2]
+        sized = [pointer, c_long]
+        signatures["multiply"] = [*[c_long] * 3, *sized, pointer, *sized, pointer]
+        signatures["add_gradient"] = [*[c_long] * 3, *sized, *sized, pointer, pointer]
+        signatures["attention_block"] = [pointer] * 4
+        signatures["attention_block_back"] = [pointer] * 5
+        signatures["feed_forward_block"] = [pointer] * 2
+        signatures["feed_forward_block_back"] = [pointer] * 3
     for name, types in signatures.items():
         function = getattr(library, name)
         function.argtypes = types
-        function.restype = c_double if name == "cross_entropy" else None
+        function.restype = {"cross_entropy": c_double, "tiles_work": c_long}.get(name)
+    library.tiles = "lay_out" in signatures
     return library
+
+
+def tiled(compute, *widths):
+    """Whether products are made in tile registers."""
+    whole = all(width % DEPTH == 0 for width in widths)
+    return whole and compute == torch.bfloat16 and libraries[compute].tiles
+
+
+def linear(value, weights, compute):
+    if tiled(compute, value.shape[-1], *map(len, weights)):
+        return TileLinear.apply(value, *weights)
+    return operations.linear(value, weights, compute)
+
+
+def attention_block(stream, layer, tables, shape, compute):
+    part = layer.self_attn
+    gain = layer.input_layernorm.weight
+    weights = [part.q_proj.weight, part.k_proj.weight, part.v_proj.weight, part.o_proj.weight]
+    if tiled(compute, shape.width, shape.kv_heads * shape.head_width):
+        return AttentionBlock.apply(stream, gain, *weights, *tables, shape)
+    normed = norm(stream, gain, shape.norm_epsilon, compute)
+    mixed = attend(linear(normed, weights[:3], compute), tables, shape)
+    return stream + linear(mixed, weights[3:], compute)
+
+
+def feed_forward_block(stream, layer, shape, compute):
+    part = layer.mlp
+    gain = layer.post_attention_layernorm.weight
+    weights = [part.gate_proj.weight, part.up_proj.weight, part.down_proj.weight]
+    if tiled(compute, shape.width, shape.feed_forward):
+        return FeedForwardBlock.apply(stream, gain, *weights, shape)
+    normed = norm(stream, gain, shape.norm_epsilon, compute)
+    return stream + linear(swiglu(linear(normed, weights[:2], compute)), weights[2:], compute)
 
 
 def norm(stream, gain, epsilon, compute):
     return Norm.apply(stream, gain, epsilon, compute)
-
-
-def add_norm(stream, delta, gain, epsilon, compute):
-    return AddNorm.apply(stream, delta, gain, epsilon)
 
 
 def swiglu(joined):
@@ -131,6 +195,141 @@ def address(tensor):
     return None if tensor is None else tensor.data_ptr()
 
 
+def lay_out(weights):
+    """Weights of one width under each other, for products with their rows and their columns."""
+    inner, outer = weights[0].shape[1], sum(len(weight) for weight in weights)
+    across, back = torch.empty(2, outer * inner, dtype=torch.bfloat16)
+    first = 0
+    for weight in weights:
+        libraries[torch.bfloat16].lay_out(
+            address(weight), len(weight), inner, first, outer, address(across), address(back)
+        )
+        first += len(weight)
+    return across, back
+
+
+class TileLinear(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, value, *weights):
+        value = value.contiguous()
+        across, back = lay_out(weights)
+        ctx.heights = [len(weight) for weight in weights]
+        ctx.save_for_backward(value, back)
+        return multiply(value, across, sum(ctx.heights))
+
+    @staticmethod
+    def backward(ctx, d_out):
+        value, back = ctx.saved_tensors
+        d_out = d_out.contiguous()
+        inner, outer = value.shape[-1], d_out.shape[-1]
+        gradient = torch.zeros(outer, inner)
+        room = torch.empty(PIECE * (inner + outer), dtype=torch.bfloat16)
+        libraries[torch.bfloat16].add_gradient(
+            value.numel() // inner, outer, inner, address(d_out), outer,
+            address(value), inner, address(gradient), address(room),
+        )  # fmt: skip
+        return multiply(d_out, back, inner), *gradient.split(ctx.heights)
+
+
+def multiply(value, laid_out, columns):
+    """The product with a weight that is laid out."""
+    depth = value.shape[-1]
+    out = value.new_empty(*value.shape[:-1], columns)
+    room = value.new_empty(DEPTH * (depth + columns))
+    libraries[torch.bfloat16].multiply(
+        value.numel() // depth, depth, columns, address(value), depth, address(laid_out),
+        address(out), columns, address(room),
+    )  # fmt: skip
+    return out
+
+
+def block_of(stream, gain, epsilon, first, second, inner, gradients=(None, None, None)):
+    """The task of a block; weights are pairs of layouts."""
+    width = stream.shape[-1]
+    parts = [
+        Weight(address(across), address(back), address(gradient))
+        for (across, back), gradient in zip((first, second), gradients[:2], strict=True)
+    ]
+    return Block(
+        stream.numel() // width, width, inner, address(stream), address(gain), epsilon, *parts,
+        address(gradients[2]),
+    )  # fmt: skip
+
+
+class AttentionBlock(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, stream, gain, query, keys, values, out, cosine, sine, shape):
+        stream = stream.contiguous()
+        first, second = lay_out([query, keys, values]), lay_out([out])
+        texts, length, width = stream.shape
+        mixed = torch.empty(stream.shape, dtype=torch.bfloat16)
+        logs = torch.empty(texts, shape.heads, length)
+        ctx.shape, ctx.heights = shape, [len(query), len(keys), len(values)]
+        ctx.save_for_backward(stream, gain, *first, *second, mixed, logs, cosine, sine)
+        task = block_of(stream, gain, shape.norm_epsilon, first, second, sum(ctx.heights))
+        attention = AttentionBlock.attention(shape, texts, length, cosine, sine, logs)
+        total = torch.empty_like(stream)
+        libraries[torch.bfloat16].attention_block(
+            ctypes.byref(task), ctypes.byref(attention), address(mixed), address(total)
+        )
+        return total
+
+    @staticmethod
+    def attention(shape, texts, length, cosine, sine, logs):
+        return Attention(
+            texts, length, length, shape.heads, shape.kv_heads, shape.head_width, 0, 0, None, None,
+            None, None, address(cosine), address(sine), address(logs),
+        )  # fmt: skip
+
+    @staticmethod
+    def backward(ctx, d_total):
+        stream, gain, *layouts, mixed, logs, cosine, sine = ctx.saved_tensors
+        d_total, width = d_total.contiguous(), stream.shape[-1]
+        d_first = torch.zeros(sum(ctx.heights), width)
+        d_second, d_gain = torch.zeros(width, width), torch.zeros_like(gain)
+        task = block_of(
+            stream, gain, ctx.shape.norm_epsilon, layouts[:2], layouts[2:], sum(ctx.heights),
+            (d_first, d_second, d_gain),
+        )  # fmt: skip
+        attention = AttentionBlock.attention(ctx.shape, *stream.shape[:2], cosine, sine, logs)
+        d_stream = torch.empty_like(stream)
+        libraries[torch.bfloat16].attention_block_back(
+            ctypes.byref(task), ctypes.byref(attention), address(mixed), address(d_total),
+            address(d_stream),
+        )  # fmt: skip
+        return d_stream, d_gain, *d_first.split(ctx.heights), d_second, None, None, None
+
+
+class FeedForwardBlock(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, stream, gain, gate, up, down, shape):
+        stream = stream.contiguous()
+        first, second = lay_out([gate, up]), lay_out([down])
+        ctx.shape = shape
+        ctx.save_for_backward(stream, gain, *first, *second)
+        task = block_of(stream, gain, shape.norm_epsilon, first, second, 2 * len(gate))
+        total = torch.empty_like(stream)
+        libraries[torch.bfloat16].feed_forward_block(ctypes.byref(task), address(total))
+        return total
+
+    @staticmethod
+    def backward(ctx, d_total):
+        stream, gain, *layouts = ctx.saved_tensors
+        d_total, width = d_total.contiguous(), stream.shape[-1]
+        inner = 2 * ctx.shape.feed_forward
+        d_first, d_second = torch.zeros(inner, width), torch.zeros(width, inner // 2)
+        d_gain = torch.zeros_like(gain)
+        task = block_of(
+            stream, gain, ctx.shape.norm_epsilon, layouts[:2], layouts[2:], inner,
+            (d_first, d_second, d_gain),
+        )  # fmt: skip
+        d_stream = torch.empty_like(stream)
+        libraries[torch.bfloat16].feed_forward_block_back(
+            ctypes.byref(task), address(d_total), address(d_stream)
+        )
+        return d_stream, d_gain, *d_first.chunk(2), d_second, None
+
+
 class Norm(torch.autograd.Function):
     @staticmethod
     def forward(ctx, stream, gain, epsilon, compute):
@@ -146,40 +345,14 @@ class Norm(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, d_normed):
-        return *norm_back(ctx, None, d_normed, False)[::2], None, None
-
-
-class AddNorm(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, stream, delta, gain, epsilon):
-        stream, delta = stream.contiguous(), delta.contiguous()
-        total, normed = torch.empty_like(stream), torch.empty_like(delta)
-        scale = torch.empty(stream.shape[:-1])
-        libraries[delta.dtype].add_norm(
-            scale.numel(), stream.shape[-1], address(stream), address(delta), address(gain),
-            epsilon, address(total), address(normed), address(scale),
+        stream, gain, scale = ctx.saved_tensors
+        d_normed = d_normed.contiguous()
+        d_stream, d_gain = torch.empty_like(stream), torch.zeros_like(gain)
+        libraries[d_normed.dtype].add_norm_back(
+            scale.numel(), gain.numel(), address(stream), address(gain), address(scale), None,
+            address(d_normed), address(d_stream), None, address(d_gain),
         )  # fmt: skip
-        ctx.save_for_backward(total, gain, scale)
-        ctx.set_materialize_grads(False)
-        return total, normed
-
-    @staticmethod
-    def backward(ctx, d_total, d_normed):
-        return *norm_back(ctx, d_total, d_normed, True), None
-
-
-def norm_back(ctx, d_total, d_normed, with_delta):
-    """Gradients of the stream, of what was added to it, and of the gain."""
-    total, gain, scale = ctx.saved_tensors
-    d_normed = d_normed.contiguous()
-    d_total = None if d_total is None else d_total.contiguous()
-    d_stream, d_gain = torch.empty_like(total), torch.zeros_like(gain)
-    d_delta = torch.empty_like(d_normed) if with_delta else None
-    libraries[d_normed.dtype].add_norm_back(
-        scale.numel(), gain.numel(), address(total), address(gain), address(scale),
-        address(d_total), address(d_normed), address(d_stream), address(d_delta), address(d_gain),
-    )  # fmt: skip
-    return d_stream, d_delta, d_gain
+        return d_stream, d_gain, None, None
 
 
 class Swiglu(torch.autograd.Function):
@@ -187,7 +360,9 @@ class Swiglu(torch.autograd.Function):
     def forward(ctx, joined):
         width = joined.shape[-1] // 2
         out = joined.new_empty(*joined.shape[:-1], width)
-        libraries[joined.dtype].swiglu(out.numel() // width, width, address(joined), address(out))
+        libraries[joined.dtype].swiglu(
+            out.numel() // width, width, address(joined), 2 * width, address(out)
+        )
         ctx.save_for_backward(joined)
         return out
 
@@ -197,7 +372,13 @@ class Swiglu(torch.autograd.Function):
         width = joined.shape[-1] // 2
         d_out, d_joined = d_out.contiguous(), torch.empty_like(joined)
         libraries[joined.dtype].swiglu_back(
-            d_out.numel() // width, width, address(joined), address(d_out), address(d_joined)
+            d_out.numel() // width,
+            width,
+            address(joined),
+            2 * width,
+            address(d_out),
+            address(d_joined),
+            None,
         )
         return d_joined
 

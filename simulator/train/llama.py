@@ -127,45 +127,27 @@ class Llama(nn.Module):
 
     def hidden(self, ids, at):
         """What the head reads at the places `at`."""
-        shape, steps, tables = self.shape, self.steps, (self.cosine, self.sine)
-        layers = self.model.layers
+        shape, steps, compute = self.shape, self.steps, self.compute
+        tables = (self.cosine, self.sine)
+        *layers, last = self.model.layers
         stream = F.embedding(ids, self.model.embed_tokens.weight)
-        normed = self.norm(stream, layers[0].input_layernorm)
-        for layer, following in zip(layers[:-1], layers[1:], strict=True):
-            part = layer.self_attn
-            joined = self.times(normed, part.q_proj, part.k_proj, part.v_proj)
-            mixed = self.times(steps.attend(joined, tables, shape), part.o_proj)
-            stream, normed = self.add_norm(stream, mixed, layer.post_attention_layernorm)
-            stream, normed = self.add_norm(
-                stream, self.feed_forward(normed, layer.mlp), following.input_layernorm
-            )
-        layer, part = layers[-1], layers[-1].self_attn
+        for layer in layers:
+            stream = steps.attention_block(stream, layer, tables, shape, compute)
+            stream = steps.feed_forward_block(stream, layer, shape, compute)
+        normed = self.norm(stream, last.input_layernorm)
         wide = at.unsqueeze(-1).expand(-1, -1, shape.width)
+        part = last.self_attn
         query = self.times(normed.gather(1, wide), part.q_proj)
         joined = self.times(normed, part.k_proj, part.v_proj)
         mixed = self.times(steps.attend_at(query, joined, at, tables, shape), part.o_proj)
-        stream, normed = self.add_norm(
-            stream.gather(1, wide), mixed, layer.post_attention_layernorm
-        )
-        return self.add_norm(stream, self.feed_forward(normed, layer.mlp), self.model.norm)[1]
+        stream = stream.gather(1, wide) + mixed
+        return self.norm(steps.feed_forward_block(stream, last, shape, compute), self.model.norm)
 
     def times(self, value, *matrices):
-        """Products with matrices side by side."""
-        weights = [matrix.weight for matrix in matrices]
-        weight = weights[0] if len(weights) == 1 else torch.cat(weights)
-        return F.linear(value, weight.to(self.compute))
+        return self.steps.linear(value, [matrix.weight for matrix in matrices], self.compute)
 
     def norm(self, stream, gain):
         return self.steps.norm(stream, gain.weight, self.shape.norm_epsilon, self.compute)
-
-    def add_norm(self, stream, delta, gain):
-        return self.steps.add_norm(
-            stream, delta, gain.weight, self.shape.norm_epsilon, self.compute
-        )
-
-    def feed_forward(self, normed, part):
-        joined = self.times(normed, part.gate_proj, part.up_proj)
-        return self.times(self.steps.swiglu(joined), part.down_proj)
 
 
 def rotation(shape):

@@ -9,15 +9,32 @@ import torch
 import torch.nn.functional as F
 
 
+def linear(value, weights, compute):
+    """Products with matrices side by side."""
+    weight = weights[0] if len(weights) == 1 else torch.cat(weights)
+    return F.linear(value, weight.to(compute))
+
+
 def norm(stream, gain, epsilon, compute):
     """The root-mean-square norm of the residual stream."""
     return F.rms_norm(stream, gain.shape, gain, epsilon).to(compute)
 
 
-def add_norm(stream, delta, gain, epsilon, compute):
-    """The stream with `delta` added, and its norm."""
-    stream = stream + delta
-    return stream, norm(stream, gain, epsilon, compute)
+def attention_block(stream, layer, tables, shape, compute):
+    """The stream with the attention of a layer added, all places asking."""
+    part = layer.self_attn
+    normed = norm(stream, layer.input_layernorm.weight, shape.norm_epsilon, compute)
+    weights = [part.q_proj.weight, part.k_proj.weight, part.v_proj.weight]
+    mixed = attend(linear(normed, weights, compute), tables, shape)
+    return stream + linear(mixed, [part.o_proj.weight], compute)
+
+
+def feed_forward_block(stream, layer, shape, compute):
+    """The stream with the feed-forward part of a layer added."""
+    part = layer.mlp
+    normed = norm(stream, layer.post_attention_layernorm.weight, shape.norm_epsilon, compute)
+    joined = linear(normed, [part.gate_proj.weight, part.up_proj.weight], compute)
+    return stream + linear(swiglu(joined), [part.down_proj.weight], compute)
 
 
 def swiglu(joined):

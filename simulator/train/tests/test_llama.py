@@ -85,12 +85,22 @@ def test_fused_steps_have_the_loss_and_the_gradients_of_plain_ones(shape):
         assert torch.allclose(plain(ids, at), fast(ids, at), atol=1e-4)
 
 
-def test_fused_steps_in_half_precision_err_as_little_as_plain_ones():
+@pytest.mark.parametrize(
+    ("shape", "length"),
+    [
+        (SHAPES["grouped"], 37),
+        # Rows that would meet in the cache, and a text longer than a piece.
+        (Shape(280, 64, 3, 2, 1, 256, 64), 37),
+        (Shape(280, 64, 2, 2, 2, 96, 300), 300),
+        # Nothing that tiles could do.
+        (Shape(280, 64, 2, 2, 2, 80, 64), 37),
+    ],
+)
+def test_fused_steps_in_half_precision_err_as_little_as_plain_ones(shape, length):
     problem = fused.prepare(torch.bfloat16)
     if problem:
         pytest.skip(problem)
-    shape = SHAPES["grouped"]
-    ids, at, targets = batch_of(shape)
+    ids, at, targets = batch_of(shape, length=length)
     gradients = []
     for steps, compute in (
         (operations, torch.float32),
