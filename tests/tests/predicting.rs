@@ -305,3 +305,37 @@ fn a_recording_cannot_be_changed() {
         done.stderr
     );
 }
+
+#[test]
+fn the_embedded_model_predicts_out_of_the_box_and_says_how_sure_it_is() {
+    let repo = shop();
+    let keep = "\
+def keep(xs):
+    ys = []
+    for x in xs:
+        if x > 1:
+            ys.append(x)
+    return len(ys)
+";
+    repo.write("keep.py", keep);
+    let args = [
+        "simulate",
+        "keep.py",
+        "--call",
+        "keep([1, 2, 3])",
+        "--threshold",
+        "0.1",
+        "--json",
+    ];
+    let done = call(&repo, &args, "");
+    assert_eq!(done.code, Some(0), "{}\n{}", done.stdout, done.stderr);
+    let last: Json = serde_json::from_str(done.stdout.lines().last().unwrap()).unwrap();
+    assert_eq!(
+        (&last["ended"], &last["value"]),
+        (&"returned".into(), &"2".into()),
+        "{}",
+        done.stdout
+    );
+    let confidence = last["confidence"].as_f64().unwrap();
+    assert!(confidence > 0.1 && confidence < 1.0, "{confidence}");
+}
