@@ -65,13 +65,14 @@ def main():
     )
     parser.add_argument("--sizes", nargs="+", default=["128x4", "160x5", "192x5", "192x6"])
     parser.add_argument("--tokens", type=int, nargs="+", default=[8192], help="of a pass")
+    parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     parser.add_argument("--seconds", type=float, default=20, help="for each cell")
     options = parser.parse_args()
     torch.set_num_threads(1)
     ways = {
         name: way
         for name, way in WAYS.items()
-        if way[1] is operations or fused.prepare(way[0]) is None
+        if name in options.ways and (way[1] is operations or fused.prepare(way[0]) is None)
     }
     print("| size | tokens a pass | " + " | ".join(ways) + " |")
     print("|---|" + "---:|" * (len(ways) + 1))

@@ -1,6 +1,7 @@
 """Goes on training a causal language model of Hugging Face on the text of trajectories."""
 
 import json
+import sys
 
 import torch
 
@@ -36,9 +37,9 @@ def train(options):
     half = options.compute == "bf16"
     model = CausalModel(inner, half)
     if workers.first:
-        text_shards.make(options.data, tokenizer, options.out, print)
+        text_shards.make(options.data, tokenizer, options.out, tell)
     wait(workers)
-    shards = [text_shards.make(options.data, tokenizer, options.out, print)]
+    shards = [text_shards.make(options.data, tokenizer, options.out, tell)]
     samples = read_samples(shards, "train", options.max_length)
     held_out = read_samples(shards, "validation", options.max_length)
     forward = spread(model, workers, model.blocks(), half)
@@ -101,6 +102,10 @@ def finish(job, tokenizer, dialect):
             raise Stop(f"cannot write the model to `{out}`: {error}", "free disk space") from None
     log(job, {"event": "end", **vars(job.position), **figures(report)})
     say(job, f"{describe(report)}; model in `{out}`")
+
+
+def tell(text):
+    print(text, file=sys.stderr, flush=True)
 
 
 def dialect_of(options):

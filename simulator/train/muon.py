@@ -29,7 +29,7 @@ def orthogonalise(stack):
     x = x / (x.float().norm(dim=(-2, -1), keepdim=True) + 1e-7).bfloat16()
     for _ in range(STEPS):
         square = x @ x.transpose(-1, -2)
-        x = A * x + (B * square + C * (square @ square)) @ x
+        x = torch.baddbmm(x, torch.baddbmm(square, square, square, beta=B, alpha=C), x, beta=A)
     x = x.float()
     return x.transpose(-1, -2) if tall else x
 

@@ -73,6 +73,16 @@ def test_a_model_of_hugging_face(kind, text_data, tiny_model, tmp_path):
     assert len(tokenizer("<|frame_sep|>a")["input_ids"]) == 2
 
 
+def test_a_run_goes_on_with_another_number_of_processes(step_data, tmp_path):
+    words = scratch_words(step_data, tmp_path)
+    launch("fsdp", [*words, "--pause-after", "7"], expected=1)
+    samples.run([*words, "--resume"])
+    steps = [record["steps"] for record in samples.log_of(tmp_path, "train")]
+    losses = [record["loss"] for record in samples.log_of(tmp_path, "train")]
+    assert steps == list(range(1, 17))
+    assert losses[-1] < 0.8 * losses[0]
+
+
 def test_sharded_weights_learn_what_whole_ones_do(step_data, tmp_path):
     for kind in LAUNCHERS:
         launch(kind, scratch_words(step_data, tmp_path / kind))
