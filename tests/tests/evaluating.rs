@@ -86,6 +86,8 @@ fn the_oracle_is_right_about_every_statement_and_agrees_with_recordings() {
         "steps.html",
         "--svg",
         "plots",
+        "--answers",
+        "answers.jsonl",
     ];
     let text = said(&eval(&repo, &args));
     assert!(
@@ -106,6 +108,24 @@ fn the_oracle_is_right_about_every_statement_and_agrees_with_recordings() {
         assert!(copied < of, "{data:#}");
         assert_eq!(data["calibration"]["error"].as_f64(), Some(0.0));
     }
+    // One line for each different operation, in the order in which they were asked.
+    let text = read("answers.jsonl");
+    let answers: Vec<Json> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let distinct = |at: usize| share(&json["data"][at]["distinct_operations"]["model"]).1;
+    assert_eq!(answers.len() as u64, distinct(0) + distinct(1));
+    assert!(
+        answers
+            .iter()
+            .all(|it| it["right"] == true && it["answer"] == it["effect"])
+    );
+    let own = answers
+        .iter()
+        .find(|it| it["data"] == json["data"][1]["data"]);
+    assert_eq!(own.unwrap()["expression"], "v0 + v1");
+    assert_eq!(own.unwrap()["operands"], serde_json::json!(["20", "1"]));
     let (same, of) = share(&json["data"][1]["oracle"]);
     assert_eq!(
         (same, of),

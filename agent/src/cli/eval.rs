@@ -68,6 +68,9 @@ struct StepsArguments {
     baseline_seed: u64,
     #[command(flatten)]
     model: ModelArguments,
+    /// Write each operation with the answer, its confidence and the truth, as JSON lines
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    answers: Option<Utf8PathBuf>,
     #[command(flatten)]
     output: OutputArguments,
 }
@@ -176,6 +179,7 @@ pub fn run(arguments: EvalArguments) -> anyhow::Result<Outcome> {
                 "eval steps",
                 &arguments.model,
                 &arguments.output,
+                arguments.answers.as_ref(),
                 &cancel,
                 run,
             )
@@ -195,6 +199,7 @@ pub fn run(arguments: EvalArguments) -> anyhow::Result<Outcome> {
                 "eval horizon",
                 &arguments.model,
                 &arguments.output,
+                None,
                 &cancel,
                 run,
             )
@@ -214,6 +219,7 @@ pub fn run(arguments: EvalArguments) -> anyhow::Result<Outcome> {
                 "eval cruxeval",
                 &arguments.model,
                 &arguments.output,
+                None,
                 &cancel,
                 run,
             )
@@ -229,6 +235,7 @@ fn evaluate(
     what: &str,
     model: &ModelArguments,
     output: &OutputArguments,
+    answers: Option<&Utf8PathBuf>,
     cancel: &Cancel,
     run: impl FnOnce(&Model, &Reality, &mut Progress<'_>) -> Evaluated,
 ) -> Result<(), Stop> {
@@ -251,11 +258,11 @@ fn evaluate(
         bar.set_position(done as u64);
     });
     bar.finish_and_clear();
-    let Evaluation { page, json } = evaluated?;
-    write(output, &page, &json)?;
+    let evaluation = evaluated?;
+    write(output, answers, &evaluation)?;
     let mut out = std::io::stdout().lock();
     // Whoever reads may have had enough.
-    let _ = out.write_all(page.text().as_bytes());
+    let _ = out.write_all(evaluation.page.text().as_bytes());
     let took = started.elapsed();
     if took > Duration::from_secs(1) {
         eprintln!("took {:.1} s", took.as_secs_f64());
@@ -265,8 +272,8 @@ fn evaluate(
 
 fn write(
     output: &OutputArguments,
-    page: &eval::Page,
-    json: &serde_json::Value,
+    answers: Option<&Utf8PathBuf>,
+    evaluation: &Evaluation,
 ) -> Result<(), Stop> {
     let failed = |path: &Utf8PathBuf, error: &dyn std::fmt::Display| {
         Stop::new(
@@ -274,6 +281,15 @@ fn write(
             format!("cannot write `{path}`: {error}"),
         )
     };
+    let Evaluation { page, json, .. } = evaluation;
+    if let Some(path) = answers {
+        let lines: Vec<String> = evaluation
+            .answers
+            .iter()
+            .map(|a| format!("{a}\n"))
+            .collect();
+        std::fs::write(path, lines.concat()).map_err(|error| failed(path, &error))?;
+    }
     if let Some(path) = &output.json {
         let text = serde_json::to_string_pretty(json).unwrap_or_default() + "\n";
         std::fs::write(path, text).map_err(|error| failed(path, &error))?;

@@ -131,7 +131,11 @@ pub fn horizon(
         &by_steps,
         &by_share,
     );
-    Ok(Evaluation { page, json })
+    Ok(Evaluation {
+        page,
+        json,
+        answers: Vec::new(),
+    })
 }
 
 /// Runs all programs by prediction. Operations that truly happen are asked first, many at once: most of

@@ -34,6 +34,8 @@ pub struct Evaluation {
     pub page: Page,
     /// For programs.
     pub json: serde_json::Value,
+    /// Every answer of the model beside the truth, where single answers are judged.
+    pub answers: Vec<serde_json::Value>,
 }
 
 /// What an evaluation ends with.

@@ -1,5 +1,7 @@
 //! `eval steps`: the next state, from the true one.
 
+mod shown;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use camino::Utf8PathBuf;
@@ -13,28 +15,24 @@ use ndbg_simulator::harness::{Event, Operations as _};
 use ndbg_simulator::model::Sampling;
 use ndbg_tools::python::operations::Interpreter;
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::foreseen::Foreseen;
-use super::page::{Page, Section};
+use super::page::Page;
 use super::predictor::Predictor;
 use super::programs::{self, Data, Source};
 use super::recorded::{self, Agreement};
 use super::replay::next_state;
-use super::table::{Table, percent, range};
 use super::truth::Truth;
 use super::{Evaluated, Evaluation, Progress};
 use crate::fix::stop::Stop;
 use crate::model::Reality;
 use crate::outcome::Outcome;
-use crate::plot::{Bar, Bars, Reliability};
 
 /// Programs that the most frequent values are counted in.
 const FITTED: usize = 200;
 /// Operations that the interpreter is asked for at once.
 const ASKED_AT_ONCE: usize = 200;
-/// Examples of programs whose recording disagrees.
-const EXAMPLES: usize = 5;
 
 /// What is evaluated.
 #[derive(Debug, Clone)]
@@ -159,9 +157,10 @@ pub fn steps(
         sections: Vec::new(),
     };
     let mut all = Vec::new();
+    let mut answers = Vec::new();
     for (number, data) in settings.data.iter().enumerate() {
         let taken = programs::taken(data, settings.seed, settings.count, &reality.runner)?;
-        let figures = figures(
+        let (figures, answered) = figures(
             &taken.sources,
             taken.described,
             predictor,
@@ -171,7 +170,8 @@ pub fn steps(
             progress,
         )?;
         page.sections
-            .extend(sections(&figures, number, settings.data.len() > 1));
+            .extend(shown::sections(&figures, number, settings.data.len() > 1));
+        answers.extend(answered);
         all.push(figures);
     }
     Ok(Evaluation {
@@ -185,6 +185,7 @@ pub fn steps(
             "baseline_seed": settings.baseline_seed,
             "data": all,
         }),
+        answers,
     })
 }
 
@@ -218,7 +219,7 @@ fn figures(
     interpreter: &Interpreter,
     reality: &Reality,
     progress: &mut Progress<'_>,
-) -> Result<Figures, Stop> {
+) -> Result<(Figures, Vec<Value>), Stop> {
     let mut left_out: BTreeMap<String, usize> = BTreeMap::new();
     let mut kept: Vec<(&Source, Truth)> = Vec::new();
     for (done, source) in sources.iter().enumerate() {
@@ -276,7 +277,8 @@ fn figures(
         }
     }
     let precisions = [0.99, 0.95];
-    Ok(Figures {
+    let answers = answers(&data, &truths, &sayers);
+    let figures = Figures {
         data,
         programs: count,
         left_out,
@@ -302,7 +304,32 @@ fn figures(
             .collect(),
         agreement,
         disagreements,
-    })
+    };
+    Ok((figures, answers))
+}
+
+/// Each different operation, what the model says that it does, and what it does.
+fn answers(data: &str, truths: &[&Truth], sayers: &Sayers<'_>) -> Vec<Value> {
+    let mut seen = HashSet::new();
+    let asked = truths.iter().flat_map(|truth| &truth.asked);
+    asked
+        .filter(|(operation, _)| seen.insert(operation))
+        .map(|(operation, effect)| {
+            let answer = sayers.foreseen.perform(operation);
+            let said = said(operation, effect, sayers);
+            json!({
+                "data": data,
+                "kind": OperationKind::of(operation).name(),
+                "expression": operation.expression,
+                "operands": operation.operands,
+                "effect": effect,
+                "answer": answer.as_ref().ok().map(|answer| &answer.effect),
+                "refused": answer.as_ref().err().map(ToString::to_string),
+                "confidence": said.log_probability.exp(),
+                "right": said.right.model,
+            })
+        })
+        .collect()
 }
 
 fn performed_again<'t>(
@@ -536,273 +563,5 @@ fn compared(before: &Event, real: &Event, predicted: Option<&Event>, lines: &[u3
             (right, false)
         }),
         value,
-    }
-}
-
-fn sections(figures: &Figures, number: usize, many: bool) -> Vec<Section> {
-    let suffix = if many {
-        format!(": {}", figures.data)
-    } else {
-        String::new()
-    };
-    let file = |name: &str| {
-        if number == 0 {
-            name.to_owned()
-        } else {
-            format!("{name}-{}", number + 1)
-        }
-    };
-    let mut overview = Table::new(&["", "n", "model", "95 %", "copy", "frequent", "oracle"]);
-    for (name, four) in [
-        ("all statements", &figures.statements),
-        ("that need the model", &figures.needing_the_model),
-        ("operations, as asked", &figures.operations),
-        ("operations, each once", &figures.distinct_operations),
-    ] {
-        overview.row([
-            name.into(),
-            four.model.of.to_string(),
-            percent(four.model.share()),
-            range(four.model.interval()),
-            percent(four.copy.share()),
-            percent(four.frequent.share()),
-            percent(four.oracle.share()),
-        ]);
-    }
-    let mut prose = if many {
-        Vec::new()
-    } else {
-        vec![figures.data.clone()]
-    };
-    for (why, count) in &figures.left_out {
-        prose.push(format!("{count} left out: {why}"));
-    }
-    vec![
-        Section {
-            title: format!("Exact match{suffix}"),
-            prose,
-            table: Some(overview),
-            plots: Vec::new(),
-        },
-        Section {
-            title: format!("By kind of statement{suffix}"),
-            prose: vec!["Statements that ask for at least one operation".into()],
-            table: Some(by_kind(&figures.by_statement)),
-            plots: vec![bars(
-                file("by-statement"),
-                "Exact next states by kind of statement",
-                &figures.by_statement,
-            )],
-        },
-        Section {
-            title: format!("By kind of operation{suffix}"),
-            prose: vec!["Each operation once, however often it is asked".into()],
-            table: Some(by_kind(&figures.by_operation)),
-            plots: vec![bars(
-                file("by-operation"),
-                "Exact effects by kind of operation",
-                &figures.by_operation,
-            )],
-        },
-        components(figures, &suffix),
-        confidence(
-            figures,
-            &suffix,
-            file("reliability"),
-            file("reliability-operations"),
-        ),
-        agreement(figures, &suffix),
-    ]
-}
-
-fn by_kind(kinds: &BTreeMap<&'static str, Four>) -> Table {
-    let mut table = Table::new(&["kind", "n", "model", "95 %", "copy", "frequent"]);
-    for (name, four) in sorted(kinds) {
-        table.row([
-            name.into(),
-            four.model.of.to_string(),
-            percent(four.model.share()),
-            range(four.model.interval()),
-            percent(four.copy.share()),
-            percent(four.frequent.share()),
-        ]);
-    }
-    table
-}
-
-/// The most frequent kinds first.
-fn sorted<'k>(kinds: &'k BTreeMap<&'static str, Four>) -> Vec<(&'static str, &'k Four)> {
-    let mut sorted: Vec<_> = kinds.iter().map(|(&name, four)| (name, four)).collect();
-    sorted.sort_by_key(|(_, four)| std::cmp::Reverse(four.model.of));
-    sorted
-}
-
-fn bars(name: String, title: &str, kinds: &BTreeMap<&'static str, Four>) -> crate::plot::Plot {
-    let bars = sorted(kinds).into_iter().filter_map(|(label, four)| {
-        Some(Bar {
-            label: label.into(),
-            share: four.model.share()?,
-            interval: four
-                .model
-                .interval()
-                .map(|interval| (interval.low, interval.high)),
-            count: four.model.of,
-            baseline: [four.copy.share(), four.frequent.share()]
-                .into_iter()
-                .flatten()
-                .reduce(f64::max),
-        })
-    });
-    Bars {
-        name,
-        title: title.into(),
-        baseline: Some("copy or most frequent, whichever is better".into()),
-        bars: bars.collect(),
-    }
-    .draw()
-}
-
-fn components(figures: &Figures, suffix: &str) -> Section {
-    let mut table = Table::new(&["", "n", "model", "copy", "n needing", "model", "copy"]);
-    for name in [
-        "next line",
-        "all locals",
-        "changed locals",
-        "value of a return",
-    ] {
-        let (all, needing) = (
-            figures.components.get(name),
-            figures.components_needing_the_model.get(name),
-        );
-        let share = |two: Option<&Two>| {
-            let of = two.map_or(0, |two| two.model.of);
-            let (model, copy) =
-                two.map_or((None, None), |two| (two.model.share(), two.copy.share()));
-            (of.to_string(), percent(model), percent(copy))
-        };
-        let (all, needing) = (share(all), share(needing));
-        table.row([
-            name.into(),
-            all.0,
-            all.1,
-            all.2,
-            needing.0,
-            needing.1,
-            needing.2,
-        ]);
-    }
-    Section {
-        title: format!("Parts of the next state{suffix}"),
-        prose: vec![
-            "Over all statements, then over those that need the model. Copy here: no variable \
-             changes, the next line is the next statement of the text, a return gives `None`"
-                .into(),
-        ],
-        table: Some(table),
-        plots: Vec::new(),
-    }
-}
-
-fn confidence(figures: &Figures, suffix: &str, file: String, other: String) -> Section {
-    let mut table = Table::new(&["", "statements", "operations"]);
-    let both = |figure: &dyn Fn(&[Coverage], &Calibration) -> String| {
-        [
-            figure(&figures.coverage, &figures.calibration),
-            figure(&figures.operation_coverage, &figures.operation_calibration),
-        ]
-    };
-    let mut row = |name: &str, [one, two]: [String; 2]| table.row([name.into(), one, two]);
-    row(
-        "answers",
-        both(&|_, calibration| calibration.count.to_string()),
-    );
-    for (at, name) in ["answered at 99 % precision", "answered at 95 % precision"]
-        .iter()
-        .enumerate()
-    {
-        row(name, both(&|coverage, _| percent(coverage[at].share())));
-        let threshold = |coverage: &[Coverage], _: &Calibration| {
-            coverage[at]
-                .threshold
-                .map_or("-".into(), |least| format!("{least:.4}"))
-        };
-        row("  with a confidence of at least", both(&threshold));
-    }
-    row(
-        "expected calibration error",
-        both(&|_, calibration| percent(Some(calibration.error))),
-    );
-    row(
-        "Brier score",
-        both(&|_, calibration| format!("{:.4}", calibration.brier)),
-    );
-    let plot = |name: String, title: &str, calibration: &Calibration| {
-        Reliability {
-            name,
-            title: title.into(),
-            calibration: calibration.clone(),
-        }
-        .draw()
-    };
-    Section {
-        title: format!("Confidence{suffix}"),
-        prose: vec![
-            "Statements that need the model, with the joint probability of their operations; \
-             operations each once"
-                .into(),
-        ],
-        table: Some(table),
-        plots: vec![
-            plot(file, "Reliability of statements", &figures.calibration),
-            plot(
-                other,
-                "Reliability of operations",
-                &figures.operation_calibration,
-            ),
-        ],
-    }
-}
-
-fn agreement(figures: &Figures, suffix: &str) -> Section {
-    let mut table = Table::new(&[
-        "harness and oracle against a recording",
-        "programs",
-        "share",
-    ]);
-    for name in [
-        "same",
-        "not simulated",
-        "order of a set",
-        "a limit",
-        "other",
-    ] {
-        let count = figures.agreement.get(name).copied().unwrap_or(0);
-        let share = Tally {
-            right: count,
-            of: figures.programs,
-        }
-        .share();
-        table.row([name.into(), count.to_string(), percent(share)]);
-    }
-    let mut prose = vec![
-        "Each program is run by Python itself and compared state by state: kind, line, locals and \
-         what is returned or raised"
-            .into(),
-    ];
-    prose.extend(figures.disagreements.iter().take(EXAMPLES).map(|text| {
-        let short: String = text.chars().take(150).collect();
-        format!("· {short}")
-    }));
-    if figures.disagreements.len() > EXAMPLES {
-        prose.push(format!(
-            "· and {} more",
-            figures.disagreements.len() - EXAMPLES
-        ));
-    }
-    Section {
-        title: format!("Oracle{suffix}"),
-        prose,
-        table: Some(table),
-        plots: Vec::new(),
     }
 }

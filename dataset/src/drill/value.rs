@@ -16,8 +16,32 @@ const WORDS: &[&str] = &[
     "size",
 ];
 
+/// Whether a value may stand where a kind is asked for.
+fn suits(kind: Kind, value: &Literal) -> bool {
+    match kind {
+        Kind::Int | Kind::Number => matches!(value, Literal::Int(_)),
+        Kind::Positive => matches!(value, Literal::Int(number) if *number > BigInt::ZERO),
+        Kind::Str | Kind::Word | Kind::Part(_) | Kind::Start(_) | Kind::End(_) => {
+            matches!(value, Literal::Str(_))
+        }
+        Kind::Char => matches!(value, Literal::Str(text) if text.chars().count() == 1),
+        Kind::Scalar => matches!(value, Literal::Str(_) | Literal::Int(_) | Literal::Float(_)),
+        Kind::List | Kind::Like(_) => matches!(value, Literal::List(_)),
+        Kind::Dict => matches!(value, Literal::Dict(_)),
+        Kind::Set => matches!(value, Literal::Set(_)),
+        _ => false,
+    }
+}
+
 /// A value of a kind; some kinds depend on the operands before.
 pub(super) fn value(random: &mut Random, kind: Kind, before: &[Literal]) -> Literal {
+    // Programs give an operation the same value twice far more often than chance does.
+    if random.chance(0.06)
+        && let Some(last) = before.last()
+        && suits(kind, last)
+    {
+        return last.clone();
+    }
     match kind {
         Kind::Int => Literal::Int(integer(random).into()),
         Kind::Small => Literal::Int(random.between(0, 6).into()),
@@ -75,10 +99,18 @@ pub(super) fn value(random: &mut Random, kind: Kind, before: &[Literal]) -> Lite
         },
         Kind::Like(of) => like(random, &before[of]),
         Kind::Near(of) => {
-            if random.chance(0.4) {
-                before[of].clone()
-            } else {
-                like(random, &before[of])
+            if random.chance(0.45) {
+                return before[of].clone();
+            }
+            match &before[of] {
+                Literal::Str(text) if text.chars().count() == 1 && random.chance(0.7) => {
+                    Literal::Str(character(random).into())
+                }
+                // Near in value: one more, one less, as at the end of a loop.
+                Literal::Int(number) if random.chance(0.3) => {
+                    Literal::Int(number + random.between(-1, 1))
+                }
+                other => like(random, other),
             }
         }
         Kind::Index(of) => {
@@ -138,6 +170,23 @@ pub(super) fn value(random: &mut Random, kind: Kind, before: &[Literal]) -> Lite
                     .collect(),
             )
         }
+        Kind::Joint => Literal::Str(
+            random
+                .word(&[
+                    "", "", "", "", "", "", " ", " ", ", ", ",", "-", "_", "\n", "/",
+                ])
+                .to_owned(),
+        ),
+        Kind::Empty => Literal::Str(String::new()),
+        // Types are no literals: `type_names` has their text.
+        Kind::Type => Literal::None,
+        Kind::Filling(of) => {
+            let places = match &before[of] {
+                Literal::Str(text) => text.matches('%').count(),
+                _ => 1,
+            };
+            Literal::Tuple((0..places).map(|_| scalar(random)).collect())
+        }
         Kind::Template(style) => template(random, style),
         Kind::Spec => Literal::Str(
             random
@@ -150,9 +199,33 @@ pub(super) fn value(random: &mut Random, kind: Kind, before: &[Literal]) -> Lite
     }
 }
 
+/// Text of a builtin type, or of a tuple of some, as `isinstance` takes it.
+pub(super) fn type_names(random: &mut Random) -> String {
+    const NAMES: &[&str] = &[
+        "str", "str", "str", "int", "int", "int", "list", "list", "dict", "float", "tuple", "bool",
+        "set", "bytes",
+    ];
+    match random.below(6) {
+        0 => random
+            .word(&[
+                "(int, float)",
+                "(int, float)",
+                "(list, tuple)",
+                "(str, bytes)",
+                "(int, str)",
+            ])
+            .to_owned(),
+        _ => random.word(NAMES).to_owned(),
+    }
+}
+
 fn length(random: &mut Random, most: usize) -> usize {
     if random.chance(0.06) {
         return 0;
+    }
+    // Long ones are rare in drawn programs and common in real ones.
+    if most > 2 && random.chance(0.1) {
+        return most + random.below(2 * most);
     }
     1 + random.below(most).min(random.below(most + 2))
 }
@@ -247,9 +320,33 @@ fn text(random: &mut Random) -> String {
                 text
             }
         }
-        10 => String::new(),
+        10 if random.chance(0.5) => String::new(),
+        10 => long_text(random),
         _ => (0..=random.below(12)).map(|_| character(random)).collect(),
     }
+}
+
+/// A sentence, or up to 48 characters.
+fn long_text(random: &mut Random) -> String {
+    if random.chance(0.5) {
+        let words: Vec<String> = (0..3 + random.below(6)).map(|_| word(random)).collect();
+        let mut sentence = words.join(" ");
+        if random.chance(0.3) {
+            sentence.push_str(random.word(&[".", "!", "?", "..."]));
+        }
+        return sentence;
+    }
+    let from: &[u8] = *random.pick(&[
+        b"abcdefghijklmnopqrstuvwxyz".as_slice(),
+        b"abcd",
+        b"01",
+        b"abcABC123 ",
+        b"0123456789",
+        b"ABCDEFGHIJKLMNOPQRSTUVWXYZ ",
+    ]);
+    (0..12 + random.below(37))
+        .map(|_| char::from(*random.pick(from)))
+        .collect()
 }
 
 fn scalar(random: &mut Random) -> Literal {
@@ -264,27 +361,53 @@ fn scalar(random: &mut Random) -> Literal {
 
 fn integers(random: &mut Random, most: usize) -> Vec<Literal> {
     let narrow = random.chance(0.5);
+    let mut number = |random: &mut Random| {
+        let value = if narrow {
+            random.between(0, 9)
+        } else {
+            integer(random)
+        };
+        Literal::Int(value.into())
+    };
+    let few = some_of(random, &mut number);
     (0..length(random, most))
-        .map(|_| {
-            let value = if narrow {
-                random.between(0, 9)
-            } else {
-                integer(random)
-            };
-            Literal::Int(value.into())
+        .map(|_| match &few {
+            Some(few) => random.pick(few).clone(),
+            None => number(random),
         })
         .collect()
 }
 
+/// One to three values that a container repeats, as many real ones do.
+fn some_of(
+    random: &mut Random,
+    draw: &mut impl FnMut(&mut Random) -> Literal,
+) -> Option<Vec<Literal>> {
+    random
+        .chance(0.15)
+        .then(|| (0..=random.below(3)).map(|_| draw(random)).collect())
+}
+
 fn strings(random: &mut Random, most: usize) -> Vec<Literal> {
-    let letters = random.chance(0.3);
+    let letters = random.below(10);
+    let mut text = |random: &mut Random| {
+        Literal::Str(match letters {
+            0 | 1 => char::from(*random.pick(b"abcdefxyz")).into(),
+            2 | 3 => character(random).into(),
+            _ => word(random),
+        })
+    };
+    let few = some_of(random, &mut text);
+    // Lists of characters are texts taken apart: as long as texts.
+    let most = if letters < 4 && most > 4 {
+        2 * most
+    } else {
+        most
+    };
     (0..length(random, most))
-        .map(|_| {
-            Literal::Str(if letters {
-                char::from(*random.pick(b"abcdefxyz")).into()
-            } else {
-                word(random)
-            })
+        .map(|_| match &few {
+            Some(few) => random.pick(few).clone(),
+            None => text(random),
         })
         .collect()
 }
@@ -447,6 +570,12 @@ fn template(random: &mut Random, style: char) -> Literal {
         '2' => {
             let between = random.word(&[", ", " ", "-", "=", ": ", "/", " and "]);
             format!("{before}{{}}{between}{{}}{after}")
+        }
+        's' => {
+            let mut places = || random.word(&["%s", "%s", "%s", "%d", "%r", "%5s", "%02d"]);
+            let (one, other) = (places(), places());
+            let between = random.word(&[", ", " ", "-", "=", ": ", "/", " and ", ""]);
+            format!("{before}{one}{between}{other}{after}")
         }
         '%' => format!(
             "{before}{}{after}",
