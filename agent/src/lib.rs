@@ -6,6 +6,7 @@ pub mod dataset;
 pub mod debug;
 pub mod eval;
 pub mod fix;
+pub mod infer;
 pub mod model;
 pub mod outcome;
 pub mod plan;

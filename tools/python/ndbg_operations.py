@@ -29,12 +29,11 @@ import sys
 import textwrap
 
 import ndbg_process
+from ndbg_literal_text import Opaque, text
 
 DEADLINE = 0.5
 MEMORY = 1 << 30
 LONGEST = 20_000
-MOST_ITEMS = 2_000
-DEEPEST = 30
 _REFUSED = {
     "breakpoint", "compile", "delattr", "dir", "eval", "exec", "exit", "getattr", "globals", "help",
     "id", "input", "locals", "memoryview", "open", "print", "quit", "setattr", "vars", "__import__",
@@ -46,10 +45,6 @@ _KEY = re.compile(r"\bkey=(v[0-9]+)")
 
 class Deadline(BaseException):
     """It takes too long; no Exception, so that nothing catches it."""
-
-
-class Opaque(Exception):
-    """A value that is no literal."""
 
 
 def _namespace():
@@ -77,61 +72,6 @@ def _by(keys):
     """A key function that gives what was computed before: sorting asks once for each, in order."""
     following = iter(keys)
     return lambda _: next(following)
-
-
-def in_order(items):
-    """Sets have no order: sorted where their items have one, by their text else."""
-    try:
-        return sorted(items)
-    except TypeError:
-        return sorted(items, key=text)
-
-
-def text(value, depth=0):
-    """A value as a literal, sets in order."""
-    cls = type(value)
-    if cls in (int, float, complex, bool, bytes, bytearray, type(None), range):
-        return repr(value)
-    if cls is str:
-        value.encode()
-        return repr(value)
-    if cls is type(Ellipsis):
-        return "Ellipsis"
-    if depth > DEEPEST:
-        raise Opaque("nested too deeply")
-    if cls in (list, tuple, set, frozenset, dict) and len(value) > MOST_ITEMS:
-        raise Opaque("too many items")
-
-    def many(items):
-        return ", ".join([text(item, depth + 1) for item in items])
-
-    if cls is list:
-        return "[" + many(value) + "]"
-    if cls is tuple:
-        return "(" + many(value) + ("," if len(value) == 1 else "") + ")"
-    if cls is dict:
-        pairs = [text(k, depth + 1) + ": " + text(v, depth + 1) for k, v in value.items()]
-        return "{" + ", ".join(pairs) + "}"
-    if cls is set:
-        return "{" + many(in_order(value)) + "}" if value else "set()"
-    if cls is frozenset:
-        return "frozenset({" + many(in_order(value)) + "})" if value else "frozenset()"
-    if cls is type:
-        return value.__name__
-    if depth == 0:
-        for kind, name in (
-            (type({}.keys()), "dict_keys"),
-            (type({}.values()), "dict_values"),
-            (type({}.items()), "dict_items"),
-        ):
-            if cls is kind:
-                return name + "([" + many(value) + "])"
-        if hasattr(cls, "__next__"):
-            items = list(itertools.islice(value, MOST_ITEMS + 1))
-            if len(items) > MOST_ITEMS:
-                raise Opaque("an iterator without end")
-            return "iter([" + many(items) + "])"
-    raise Opaque("no literal: " + cls.__name__)
 
 
 def perform(expression, operands, names):

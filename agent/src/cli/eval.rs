@@ -115,6 +115,7 @@ struct HorizonArguments {
 ///
 ///   ndbg-agent eval cruxeval --data cruxeval.jsonl
 ///   ndbg-agent eval cruxeval --data cruxeval.jsonl --count 50 --samples 0
+///   ndbg-agent eval cruxeval --data cruxeval.jsonl --verified --seconds 5
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 struct CruxArguments {
@@ -130,6 +131,12 @@ struct CruxArguments {
     /// Seed of samples
     #[arg(long, value_name = "N", default_value_t = 9001)]
     seed: u64,
+    /// Search for inputs as `infer` does, and count those that real runs confirm
+    #[arg(long)]
+    verified: bool,
+    /// Seconds for each item, with --verified
+    #[arg(long, value_name = "S", default_value_t = 5.0, requires = "verified", value_parser = super::infer::seconds)]
+    seconds: f64,
     #[command(flatten)]
     model: ModelArguments,
     #[command(flatten)]
@@ -213,6 +220,9 @@ pub fn run(arguments: EvalArguments) -> anyhow::Result<Outcome> {
                 python: arguments.output.python.clone(),
             };
             let run = |model: &Model, reality: &Reality, progress: &mut Progress<'_>| {
+                if arguments.verified {
+                    return eval::verified(&settings, arguments.seconds, model, reality, progress);
+                }
                 eval::cruxeval(&settings, model, reality, progress)
             };
             evaluate(

@@ -5,6 +5,7 @@ mod debug;
 mod doctor;
 mod eval;
 mod fix;
+mod infer;
 mod localize;
 mod model;
 mod project;
@@ -39,6 +40,7 @@ enum Verb {
     Trace(trace::TraceArguments),
     Debug(debug::DebugArguments),
     Simulate(Box<simulate::SimulateArguments>),
+    Infer(Box<infer::InferArguments>),
     Dataset(dataset::DatasetArguments),
     Eval(eval::EvalArguments),
     Doctor(doctor::DoctorArguments),
@@ -116,6 +118,7 @@ fn run(verb: Verb, color: ColorChoice) -> anyhow::Result<u8> {
         Verb::Localize(verb) => localize::run(verb, color),
         Verb::Debug(verb) => debug::run(verb, color),
         Verb::Simulate(verb) => simulate::run(&verb),
+        Verb::Infer(verb) => infer::run(&verb),
         Verb::Dataset(verb) => dataset::run(verb, color),
         Verb::Eval(verb) => eval::run(verb),
         Verb::Doctor(verb) => doctor::run(verb),

@@ -1,10 +1,5 @@
 //! Inputs from outputs: a walk backwards, and real runs that tell whether it found one.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use ndbg_simulator::grammar::step::{Effect, Operation};
-use ndbg_simulator::harness::Program;
-use ndbg_simulator::harness::backwards::{Inverse, arguments};
 use ndbg_simulator::model::Sampling;
 use ndbg_simulator::recording::BoundaryKind;
 
@@ -12,6 +7,7 @@ use super::items::Item;
 use super::predictor::Predictor;
 use crate::dataset::{self, Runner};
 use crate::fix::stop::Stop;
+use crate::infer::walked;
 use crate::outcome::Outcome;
 
 /// Events after which a tried call never ends.
@@ -21,47 +17,10 @@ const AT_ONCE: usize = 200;
 /// The function that tries a candidate.
 const CHECK: &str = "ndbg_check";
 
-/// Asks a predictor backwards.
-struct Asking<'p> {
-    predictor: &'p dyn Predictor,
-    sampling: Sampling,
-    asked: AtomicU64,
-}
-
-impl Inverse for Asking<'_> {
-    fn invert(&self, operation: &Operation, effect: &Effect, hole: usize) -> Option<String> {
-        let number = self.asked.fetch_add(1, Ordering::Relaxed);
-        let sampling = match self.sampling {
-            Sampling::Greedy => Sampling::Greedy,
-            // Another draw for each question, and the same ones for the same walk.
-            Sampling::Random {
-                temperature,
-                top_p,
-                seed,
-                samples,
-            } => Sampling::Random {
-                temperature,
-                top_p,
-                seed: seed.wrapping_mul(1009).wrapping_add(number),
-                samples,
-            },
-        };
-        self.predictor
-            .invert(operation, effect, hole, sampling)?
-            .into_iter()
-            .next()
-    }
-}
-
 /// Arguments with which the item's function may have returned its output, as they stand in a call.
 pub fn candidate(item: &Item, predictor: &dyn Predictor, sampling: Sampling) -> Option<String> {
-    let program = Program::parse(&item.code, "f()").ok()?;
-    let asking = Asking {
-        predictor,
-        sampling,
-        asked: AtomicU64::new(0),
-    };
-    Some(arguments(&program, "f", &item.output, &asking)?.join(", "))
+    let found = walked(&item.code, "f", &item.output, predictor, sampling)?;
+    Some(found.join(", "))
 }
 
 /// Whether calls give the outputs, by running them: an item with the arguments of its call.

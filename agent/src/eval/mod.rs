@@ -13,6 +13,7 @@ mod replay;
 mod steps;
 mod table;
 mod truth;
+mod verified;
 
 pub use cruxeval::{CruxSettings, cruxeval};
 pub use horizon::{HorizonSettings, horizon};
@@ -21,6 +22,7 @@ pub use predictor::Predictor;
 pub use programs::Data;
 pub use steps::{StepsSettings, steps};
 pub use table::Table;
+pub use verified::verified;
 
 use crate::fix::stop::Stop;
 

@@ -1,0 +1,274 @@
+//! How far what a call returned is from what it was to return.
+//!
+//! The unit is one edit: a character, an item, a step between neighbouring numbers on a scale that grows slower
+//! and slower. A search needs to see that `[1, 2, 9]` is nearer to `[1, 2, 3]` than `[]` is, and that 90 is
+//! nearer to 100 than 10 is.
+
+use ndbg_simulator::literal::Literal;
+
+/// Characters and items beyond which only lengths and common ends are compared.
+const ALIGNED: usize = 160;
+/// An edit more than building the value anew.
+const OTHER_TYPE: f64 = 4.0;
+
+/// The distance; 0 for equal values.
+pub fn distance(found: &Literal, wanted: &Literal) -> f64 {
+    use Literal::{
+        Bool, ByteArray, Bytes, Complex, Dict, Float, FrozenSet, Int, List, None, Set, Str, Tuple,
+    };
+    match (found, wanted) {
+        (None, None) => 0.0,
+        (Bool(a), Bool(b)) => f64::from(u8::from(a != b)),
+        (Int(a), Int(b)) => {
+            if a == b {
+                0.0
+            } else {
+                far(magnitude(&(a - b).to_string()))
+            }
+        }
+        (Float(a), Float(b)) => {
+            if a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()) || a == b {
+                0.0
+            } else if (a - b).is_finite() {
+                far((a - b).abs())
+            } else {
+                far(1e300)
+            }
+        }
+        (Complex(a, b), Complex(c, d)) => {
+            if (a, b) == (c, d) {
+                0.0
+            } else {
+                far((a - c).abs()) + far((b - d).abs())
+            }
+        }
+        (Str(a), Str(b)) => {
+            let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+            edits(&a, &b, |_| 1.0, |a, b| letters(*a, *b))
+        }
+        (Bytes(a), Bytes(b)) | (ByteArray(a), ByteArray(b)) => {
+            edits(a, b, |_| 1.0, |a, b| f64::from(u8::from(a != b)))
+        }
+        (List(a), List(b)) | (Tuple(a), Tuple(b)) => edits(a, b, weight, |a, b| distance(a, b)),
+        (Set(a), Set(b)) | (FrozenSet(a), FrozenSet(b)) => apart(a, b) + apart(b, a),
+        (Dict(a), Dict(b)) => pairs(a, b),
+        _ if is_number(found) && is_number(wanted) => {
+            1.0 + far((number(found) - number(wanted)).abs())
+        }
+        (List(a) | Tuple(a), List(b) | Tuple(b)) => {
+            1.0 + edits(a, b, weight, |a, b| distance(a, b))
+        }
+        _ => OTHER_TYPE + weight(found).min(2.0) + weight(wanted),
+    }
+}
+
+/// What it costs to write a value.
+fn weight(value: &Literal) -> f64 {
+    match value {
+        Literal::Str(text) => 1.0 + text.chars().count() as f64,
+        Literal::List(items)
+        | Literal::Tuple(items)
+        | Literal::Set(items)
+        | Literal::FrozenSet(items) => 1.0 + items.iter().map(weight).sum::<f64>(),
+        Literal::Dict(held) => {
+            1.0 + held
+                .iter()
+                .map(|(key, value)| weight(key) + weight(value))
+                .sum::<f64>()
+        }
+        _ => 1.0,
+    }
+}
+
+fn is_number(value: &Literal) -> bool {
+    matches!(
+        value,
+        Literal::Int(_) | Literal::Float(_) | Literal::Bool(_)
+    )
+}
+
+fn number(value: &Literal) -> f64 {
+    match value {
+        Literal::Int(number) => number.to_string().parse().unwrap_or(f64::MAX),
+        Literal::Float(number) => *number,
+        Literal::Bool(yes) => f64::from(u8::from(*yes)),
+        _ => 0.0,
+    }
+}
+
+/// The size of an integer that may be larger than any float.
+fn magnitude(digits: &str) -> f64 {
+    let size: f64 = digits.trim_start_matches('-').parse().unwrap_or(f64::MAX);
+    if size.is_finite() { size } else { f64::MAX }
+}
+
+/// Half an edit for the smallest step, about one for 5, about four for a million.
+fn far(difference: f64) -> f64 {
+    0.3 + 0.27 * (1.0 + difference).ln()
+}
+
+/// Letters that differ in case only, or are of one class, are nearer than others.
+fn letters(a: char, b: char) -> f64 {
+    if a == b {
+        0.0
+    } else if a.eq_ignore_ascii_case(&b) {
+        0.5
+    } else if class(a) == class(b) {
+        0.7 + 0.2 * (f64::from((a as u32).abs_diff(b as u32)) / 26.0).min(1.0)
+    } else {
+        1.0
+    }
+}
+
+fn class(letter: char) -> u8 {
+    match letter {
+        'a'..='z' => 0,
+        'A'..='Z' => 1,
+        '0'..='9' => 2,
+        _ if letter.is_whitespace() => 3,
+        _ if letter.is_ascii() => 4,
+        _ => 5,
+    }
+}
+
+/// The cheapest way to edit one row into another: leaving out, adding, exchanging.
+fn edits<T>(
+    found: &[T],
+    wanted: &[T],
+    own: impl Fn(&T) -> f64,
+    change: impl Fn(&T, &T) -> f64,
+) -> f64 {
+    let same = |(a, b): &(&T, &T)| change(a, b) == 0.0;
+    let start = found.iter().zip(wanted).take_while(same).count();
+    let (found, wanted) = (&found[start..], &wanted[start..]);
+    let end = found
+        .iter()
+        .rev()
+        .zip(wanted.iter().rev())
+        .take_while(same)
+        .count();
+    let found = &found[..found.len() - end];
+    let wanted = &wanted[..wanted.len() - end];
+    if found.len().max(wanted.len()) > ALIGNED {
+        let paired: f64 = found.iter().zip(wanted).map(|(a, b)| change(a, b)).sum();
+        return paired + found.len().abs_diff(wanted.len()) as f64;
+    }
+    let mut row: Vec<f64> = Vec::with_capacity(wanted.len() + 1);
+    row.push(0.0);
+    for item in wanted {
+        row.push(row[row.len() - 1] + own(item));
+    }
+    for a in found {
+        let out = own(a);
+        let mut before = row[0];
+        row[0] += out;
+        for (at, b) in wanted.iter().enumerate() {
+            let exchanged = before + change(a, b).min(out + own(b));
+            before = row[at + 1];
+            row[at + 1] = exchanged.min(before + out).min(row[at] + own(b));
+        }
+    }
+    row[wanted.len()]
+}
+
+/// How far each of `these` is from the nearest of `those`.
+fn apart(these: &[Literal], those: &[Literal]) -> f64 {
+    these
+        .iter()
+        .map(|item| {
+            let nearest = those.iter().map(|other| distance(item, other));
+            nearest.fold(weight(item), f64::min)
+        })
+        .sum::<f64>()
+        / 2.0
+        + these.len().saturating_sub(those.len()) as f64 / 2.0
+}
+
+fn pairs(found: &[(Literal, Literal)], wanted: &[(Literal, Literal)]) -> f64 {
+    let mut sum = 0.0;
+    let mut matched = vec![false; found.len()];
+    let mut missing = Vec::new();
+    for (key, value) in wanted {
+        match found.iter().position(|(held, _)| held == key) {
+            Some(at) => {
+                matched[at] = true;
+                sum += distance(&found[at].1, value);
+            }
+            None => missing.push((key, value)),
+        }
+    }
+    for (key, value) in missing {
+        // A key that nobody claims may be on its way to this one.
+        let nearest = found
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !matched[*at])
+            .map(|(at, (held, there))| (at, distance(held, key) + distance(there, value)))
+            .min_by(|a, b| a.1.total_cmp(&b.1));
+        let anew = weight(key) + weight(value);
+        match nearest {
+            Some((at, far)) if far < anew + 1.0 => {
+                matched[at] = true;
+                sum += far;
+            }
+            _ => sum += anew,
+        }
+    }
+    let extra = found
+        .iter()
+        .zip(&matched)
+        .filter(|(_, matched)| !**matched)
+        .count();
+    // The order of keys is part of what is seen, though not of equality.
+    sum + extra as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use ndbg_simulator::literal::parse;
+
+    use super::*;
+
+    fn between(found: &str, wanted: &str) -> f64 {
+        distance(&parse(found).unwrap(), &parse(wanted).unwrap())
+    }
+
+    #[test]
+    fn nothing_lies_between_equal_values() {
+        for text in [
+            "None", "True", "7", "-1.5", "'abc'", "b'x'", "[1, [2]]", "(1,)", "{1, 2}", "{'a': 1}",
+        ] {
+            assert!(between(text, text).abs() < 1e-12, "{text}");
+        }
+        assert!(between("{2, 1}", "{1, 2}").abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_needs_fewer_edits_is_nearer() {
+        for (near, far, wanted) in [
+            ("[1, 2, 9]", "[]", "[1, 2, 3]"),
+            ("90", "10", "100"),
+            ("99", "90", "100"),
+            ("'abd'", "'xyz'", "'abc'"),
+            ("'ABC'", "'xyz'", "'abc'"),
+            ("'bcd'", "'xxxxx'", "'abcd'"),
+            ("[1, 3]", "[5, 9]", "[1, 2, 3]"),
+            ("{'a': 1}", "{'b': 7}", "{'a': 2}"),
+            ("{'b': 2}", "{}", "{'a': 2}"),
+            ("(1, 2)", "'ab'", "[1, 2]"),
+            ("1", "'1'", "1.0"),
+            ("{1, 5}", "{7, 8}", "{1, 2}"),
+            ("10000000000000000000000", "1", "10000000000000000000001"),
+        ] {
+            let (a, b) = (between(near, wanted), between(far, wanted));
+            assert!(0.0 < a && a < b, "{near} {a}, {far} {b}, {wanted}");
+        }
+    }
+
+    #[test]
+    fn long_values_are_compared_in_linear_time() {
+        let long = format!("'{}'", "ab".repeat(50_000));
+        let longer = format!("'x{}'", "ab".repeat(50_000));
+        assert!(between(&long, &longer) > 0.0);
+    }
+}

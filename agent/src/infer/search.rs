@@ -1,0 +1,399 @@
+//! Finding calls that reach a goal: combinations of kinds first, then variation of what came nearest.
+
+use std::collections::HashSet;
+use std::time::Instant;
+
+use ndbg_dataset::random::Random;
+use ndbg_tools::Cancel;
+use ndbg_tools::python::executions::{Call, Description, Execution, Outcome};
+
+use super::genes::{Genes, Slot, call, fits, order};
+use super::mutate::mutated;
+use super::pool::Pool;
+use super::population::{Member, Population, niche};
+use super::score::{Aim, score};
+use super::seeds::{add_objects, combinations, fitted, kinds_of, receiver};
+use super::shrink::smaller;
+use super::value::Kind;
+use crate::fix::stop::Stop;
+
+/// Calls at once: few at first, because most goals are easy.
+const FIRST_BATCH: usize = 48;
+const BATCH: usize = 192;
+/// Calls without progress after which the search starts over from its best.
+const PATIENCE: usize = 6_000;
+/// Calls of one shrinking step, and of all of them.
+const SHRINK_BATCH: usize = 64;
+const SHRINK_CALLS: usize = 1_500;
+
+/// Executes calls.
+pub trait Executes {
+    /// What became of each call, in order.
+    ///
+    /// # Errors
+    /// No process, or an interruption.
+    fn run(&mut self, calls: &[Call]) -> Result<Vec<Execution>, Stop>;
+}
+
+/// Where a search ends at the latest.
+#[derive(Debug, Clone, Copy)]
+pub struct Budget {
+    /// Executions.
+    pub executions: usize,
+    /// When to end.
+    pub end: Instant,
+}
+
+/// What is searched for, and from what.
+#[derive(Debug)]
+pub struct Task<'a> {
+    /// The function.
+    pub description: &'a Description,
+    /// Its slots.
+    pub slots: &'a [Slot],
+    /// How executions are scored.
+    pub aim: &'a Aim,
+    /// Values to start from.
+    pub pool: Pool,
+    /// Whether it varies and combines values, or only tries what others propose.
+    pub varies: bool,
+    /// Every draw follows from it.
+    pub seed: u64,
+}
+
+/// What a search came to.
+#[derive(Debug, Default)]
+pub struct Searched {
+    /// Calls that reached the goal, the smallest first.
+    pub found: Vec<Genes>,
+    /// The call that came nearest otherwise, with what became of it.
+    pub nearest: Option<(Genes, Execution)>,
+    /// Executions.
+    pub executions: usize,
+    /// Who proposed the first call that reached it, or its ancestor.
+    pub source: Option<&'static str>,
+    /// What was refused to calls, such as the network.
+    pub refused: Vec<String>,
+}
+
+/// Proposes calls, given how often it was asked before; nothing when it has no more.
+pub type Proposals<'p> = dyn FnMut(usize) -> Vec<Genes> + 'p;
+
+struct Search<'a, 'e> {
+    task: &'a Task<'a>,
+    executor: &'e mut dyn Executes,
+    budget: Budget,
+    cancel: &'a Cancel,
+    random: Random,
+    tried: HashSet<String>,
+    seen: HashSet<u32>,
+    population: Population,
+    done: Searched,
+    nearest: f64,
+    last_progress: usize,
+}
+
+/// Searches for a call that reaches the goal, and makes it smaller.
+///
+/// # Errors
+/// No process, or an interruption.
+pub fn search(
+    task: &Task<'_>,
+    executor: &mut dyn Executes,
+    proposals: &mut [(&'static str, &mut Proposals<'_>)],
+    budget: Budget,
+    cancel: &Cancel,
+) -> Result<Searched, Stop> {
+    let mut search = Search {
+        task,
+        executor,
+        budget,
+        cancel,
+        random: Random::of(task.seed, 0),
+        tried: HashSet::new(),
+        seen: HashSet::new(),
+        population: Population::default(),
+        done: Searched::default(),
+        nearest: f64::INFINITY,
+        last_progress: 0,
+    };
+    search.go(proposals)?;
+    if !search.done.found.is_empty() {
+        search.shrink()?;
+    }
+    Ok(search.done)
+}
+
+impl Search<'_, '_> {
+    fn go(&mut self, proposals: &mut [(&'static str, &mut Proposals<'_>)]) -> Result<(), Stop> {
+        let mut pool = self.task.pool.clone();
+        add_objects(&mut pool, &self.task.description.classes, &mut self.random);
+        let kinds: Vec<Vec<Kind>> = self
+            .task
+            .slots
+            .iter()
+            .map(|slot| kinds_of(slot, self.task.description, &pool))
+            .collect();
+        let mut asked = 0;
+        if self.task.varies {
+            let seeds = combinations(
+                self.task.slots,
+                &kinds,
+                self.task.description,
+                &pool,
+                &mut self.random,
+            );
+            for genes in seeds.chunks(BATCH) {
+                self.try_all(genes.to_vec(), "search")?;
+            }
+        }
+        self.propose(proposals, asked)?;
+        loop {
+            if self.is_over()? {
+                return Ok(());
+            }
+            if !self.task.varies {
+                asked += 1;
+                if self.propose(proposals, asked)? == 0 {
+                    return Ok(());
+                }
+                continue;
+            }
+            let size = if self.done.executions < 2_000 {
+                FIRST_BATCH
+            } else {
+                BATCH
+            };
+            let mut batch = Vec::with_capacity(size);
+            for _ in 0..4 * size {
+                if batch.len() == size {
+                    break;
+                }
+                batch.push(self.child(&kinds, &pool));
+            }
+            let fresh = self.try_all(batch, "search")?;
+            let idle = self.done.executions - self.last_progress;
+            if idle > PATIENCE || fresh == 0 {
+                asked += 1;
+                self.population.thin(if asked % 3 == 0 { 0 } else { 4 });
+                self.last_progress = self.done.executions;
+                self.nearest = self.population.best().map_or(f64::INFINITY, |m| m.score);
+                self.propose(proposals, asked)?;
+                if fresh == 0 {
+                    self.tried.clear();
+                }
+                if self.task.slots.is_empty() {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    fn propose(
+        &mut self,
+        proposals: &mut [(&'static str, &mut Proposals<'_>)],
+        asked: usize,
+    ) -> Result<usize, Stop> {
+        let mut count = 0;
+        for (source, propose) in proposals.iter_mut() {
+            if self.is_over()? {
+                break;
+            }
+            let genes = propose(asked);
+            count += genes.len();
+            self.try_all(genes, source)?;
+        }
+        Ok(count)
+    }
+
+    fn is_over(&self) -> Result<bool, Stop> {
+        if self.cancel.is_set() {
+            return Err(Stop::interrupted());
+        }
+        Ok(!self.done.found.is_empty()
+            || self.done.executions >= self.budget.executions
+            || Instant::now() >= self.budget.end)
+    }
+
+    /// A new call: a variation of one or two that came near, or one drawn anew.
+    fn child(&mut self, kinds: &[Vec<Kind>], pool: &Pool) -> Genes {
+        let task = self.task;
+        let random = &mut self.random;
+        let parent = if random.chance(0.08) {
+            None
+        } else {
+            self.population.parent(random)
+        };
+        let Some(parent) = parent else {
+            return task
+                .slots
+                .iter()
+                .zip(kinds)
+                .map(|(slot, kinds)| {
+                    if !slot.required && random.chance(0.5) {
+                        return None;
+                    }
+                    let at = random.below(kinds.len()).min(random.below(kinds.len()));
+                    let value = match slot.way {
+                        super::genes::Way::Receiver => {
+                            receiver(slot, task.description, pool, random)
+                        }
+                        _ => pool.draw(random, kinds[at]),
+                    };
+                    Some(fitted(slot, value, pool, random))
+                })
+                .collect();
+        };
+        let mut genes = parent.genes.clone();
+        if genes.len() > 1
+            && random.chance(0.15)
+            && let Some(other) = self.population.parent(random)
+        {
+            for (gene, theirs) in genes.iter_mut().zip(&other.genes) {
+                if random.chance(0.5) {
+                    gene.clone_from(theirs);
+                }
+            }
+        }
+        if genes.is_empty() {
+            return genes;
+        }
+        let changes = 1 + random.below(3).min(random.below(3));
+        for _ in 0..changes {
+            let at = random.below(genes.len());
+            let slot = &task.slots[at];
+            genes[at] = match &genes[at] {
+                Some(_) if !slot.required && random.chance(0.1) => None,
+                Some(value) => {
+                    let value = if random.chance(0.1) {
+                        let kind = *random.clone().pick(&kinds[at]);
+                        random.bits();
+                        pool.draw(random, kind)
+                    } else {
+                        mutated(value, pool, random)
+                    };
+                    if fits(slot.way, &value) {
+                        Some(value)
+                    } else {
+                        genes[at].clone()
+                    }
+                }
+                None if random.chance(0.5) => {
+                    let kind = *random.clone().pick(&kinds[at]);
+                    random.bits();
+                    let value = pool.draw(random, kind);
+                    Some(fitted(slot, value, pool, random))
+                }
+                None => None,
+            };
+        }
+        genes
+    }
+
+    /// Executes calls that were not tried yet, and keeps what they tell; how many there were.
+    fn try_all(&mut self, genes: Vec<Genes>, source: &'static str) -> Result<usize, Stop> {
+        if self.is_over()? {
+            return Ok(0);
+        }
+        let left = self.budget.executions - self.done.executions;
+        let mut kept = Vec::new();
+        let mut calls = Vec::new();
+        for genes in genes {
+            let call = call(self.task.slots, &genes);
+            let text = format!("{:?}", (&call.receiver, &call.arguments));
+            if calls.len() < left && self.tried.insert(text) {
+                kept.push(genes);
+                calls.push(call);
+            }
+        }
+        if calls.is_empty() {
+            return Ok(0);
+        }
+        let executions = self.executor.run(&calls)?;
+        self.done.executions += executions.len();
+        let count = executions.len();
+        for (genes, execution) in kept.into_iter().zip(executions) {
+            self.learn(genes, execution, source);
+        }
+        Ok(count)
+    }
+
+    fn learn(&mut self, genes: Genes, execution: Execution, source: &'static str) {
+        if let Outcome::Refused(what) = &execution.outcome
+            && !self.done.refused.contains(what)
+        {
+            self.done.refused.push(what.clone());
+        }
+        let score = score(self.task.aim, &execution, self.task.description.lines);
+        if execution.reached {
+            self.done.source.get_or_insert(source);
+            self.done.found.push(genes);
+            return;
+        }
+        let new = execution
+            .covered
+            .iter()
+            .filter(|branch| self.seen.insert(**branch))
+            .count();
+        if new > 0 || score < self.nearest - 1e-9 {
+            self.last_progress = self.done.executions;
+        }
+        // Ways through the function compete only where nothing tells how near they came.
+        let way: &[u32] = match (self.task.aim, execution.distance) {
+            (Aim::Reported, None) => &execution.covered,
+            _ => &[],
+        };
+        self.population.add(
+            niche(&genes, way),
+            Member {
+                genes: genes.clone(),
+                score,
+            },
+        );
+        if score < self.nearest {
+            self.nearest = score;
+            self.done.nearest = Some((genes, execution));
+        }
+    }
+
+    /// Smaller calls that still reach the goal, as long as there are any.
+    fn shrink(&mut self) -> Result<(), Stop> {
+        let mut found = std::mem::take(&mut self.done.found);
+        found.sort_by_cached_key(order);
+        let mut best = found.remove(0);
+        let mut spent = 0;
+        let mut pending = smaller(self.task.slots, &best);
+        while !pending.is_empty() && spent < SHRINK_CALLS && Instant::now() < self.budget.end {
+            if self.cancel.is_set() {
+                return Err(Stop::interrupted());
+            }
+            let rest = pending.split_off(pending.len().min(SHRINK_BATCH));
+            let calls: Vec<Call> = pending
+                .iter()
+                .map(|genes| call(self.task.slots, genes))
+                .collect();
+            let executions = self.executor.run(&calls)?;
+            spent += executions.len();
+            let mut reached: Vec<Genes> = pending
+                .into_iter()
+                .zip(executions)
+                .filter(|(_, execution)| execution.reached)
+                .map(|(genes, _)| genes)
+                .collect();
+            reached.sort_by_cached_key(order);
+            pending = match reached.into_iter().next() {
+                Some(genes) if order(&genes) < order(&best) => {
+                    found.push(best);
+                    best = genes;
+                    smaller(self.task.slots, &best)
+                }
+                _ => rest,
+            };
+        }
+        self.done.executions += spent;
+        found.sort_by_cached_key(order);
+        found.insert(0, best);
+        self.done.found = found;
+        Ok(())
+    }
+}

@@ -1,0 +1,174 @@
+//! What an inference says to people and to programs.
+
+use std::fmt::Write as _;
+
+use ndbg_tools::python::executions::{Goal, Outcome};
+use serde_json::{Value as Json, json};
+
+use super::goal::described;
+use super::run::Inferred;
+
+/// Characters of a value that are shown.
+const SHOWN: usize = 200;
+
+/// The answer in words.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// For standard output: the calls.
+    pub calls: String,
+    /// For standard error: how they were found, or how near it came.
+    pub remarks: String,
+}
+
+/// The answer for people.
+pub fn answer(goal: &Goal, inferred: &Inferred) -> Answer {
+    let mut calls = String::new();
+    for found in &inferred.found {
+        let _ = write!(calls, "{}", found.call);
+        // What a goal says already needs no second saying.
+        match (goal, &found.outcome, &found.other) {
+            (_, outcome, Some(other)) => {
+                let _ = write!(
+                    calls,
+                    "  # {}; the other {}",
+                    ending(outcome),
+                    ending(other)
+                );
+            }
+            (Goal::Returns(_), ..) => {}
+            (_, outcome, None) => {
+                let _ = write!(calls, "  # {}", ending(outcome));
+            }
+        }
+        calls.push('\n');
+    }
+    let mut remarks = String::new();
+    let effort = format!(
+        "{} in {:.2} s",
+        counted(inferred.executions, "execution"),
+        inferred.seconds
+    );
+    if let Some(found) = inferred.found.first() {
+        let _ = writeln!(
+            remarks,
+            "verified: {}, in {} runs in new processes",
+            described(goal),
+            found.runs
+        );
+        let by = inferred
+            .source
+            .map(|by| format!(", by {by}"))
+            .unwrap_or_default();
+        let _ = writeln!(remarks, "found after {effort}{by}");
+    } else {
+        let _ = writeln!(
+            remarks,
+            "not found within the budget: no call that {} in {effort}",
+            described(goal)
+        );
+        if let Some((call, execution)) = &inferred.nearest {
+            let _ = writeln!(
+                remarks,
+                "nearest: {} {}",
+                short(call),
+                ending(&execution.outcome)
+            );
+            if let Some(distance) = execution.distance {
+                let _ = writeln!(
+                    remarks,
+                    "         at a distance of {distance:.3} from the goal"
+                );
+            }
+        }
+    }
+    if let Some((call, outcomes)) = &inferred.unsteady {
+        let _ = writeln!(
+            remarks,
+            "not deterministic: {} did not do the same in each new process: {}",
+            short(call),
+            outcomes.iter().map(ending).collect::<Vec<_>>().join("; ")
+        );
+    }
+    for what in &inferred.refused {
+        let _ = writeln!(remarks, "refused to calls: {what}");
+    }
+    Answer { calls, remarks }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+fn short(text: &str) -> String {
+    if text.chars().count() <= SHOWN {
+        return text.to_owned();
+    }
+    let cut: String = text.chars().take(SHOWN).collect();
+    format!("{cut}…")
+}
+
+/// How a call ended.
+pub fn ending(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Returned { text, cut } => {
+            format!("returns {}{}", short(text), if *cut { "…" } else { "" })
+        }
+        Outcome::Raised { class, message, .. } if message.is_empty() => format!("raises {class}"),
+        Outcome::Raised { class, message, .. } => {
+            format!(
+                "raises {class}: {}",
+                short(message.lines().next().unwrap_or(""))
+            )
+        }
+        Outcome::TooLong => "does not end in time".into(),
+        Outcome::Killed => "ends its process, or takes too much memory".into(),
+        Outcome::Unbuildable(why) => format!("has arguments that cannot be built: {}", short(why)),
+        Outcome::Refused(what) => format!("is refused {what}"),
+    }
+}
+
+/// The answer for programs.
+pub fn json(function: &str, goal: &Goal, inferred: &Inferred) -> Json {
+    json!({
+        "format": 1,
+        "function": function,
+        "goal": described(goal),
+        "verified": !inferred.found.is_empty(),
+        "found": inferred.found.iter().map(|found| json!({
+            "call": found.call,
+            "outcome": outcome(&found.outcome),
+            "other": found.other.as_ref().map(outcome),
+            "runs": found.runs,
+        })).collect::<Vec<_>>(),
+        "source": inferred.source,
+        "executions": inferred.executions,
+        "seconds": inferred.seconds,
+        "nearest": inferred.nearest.as_ref().map(|(call, execution)| json!({
+            "call": call,
+            "outcome": outcome(&execution.outcome),
+            "distance": execution.distance,
+        })),
+        "unsteady": inferred.unsteady.as_ref().map(|(call, outcomes)| json!({
+            "call": call,
+            "outcomes": outcomes.iter().map(outcome).collect::<Vec<_>>(),
+        })),
+        "refused": inferred.refused,
+    })
+}
+
+fn outcome(outcome: &Outcome) -> Json {
+    match outcome {
+        Outcome::Returned { text, cut } => json!({ "returned": text, "cut": cut }),
+        Outcome::Raised {
+            class,
+            message,
+            line,
+        } => {
+            json!({ "raised": class, "message": message, "line": line })
+        }
+        Outcome::TooLong => json!({ "ended": "too long" }),
+        Outcome::Killed => json!({ "ended": "killed" }),
+        Outcome::Unbuildable(why) => json!({ "ended": "arguments cannot be built", "why": why }),
+        Outcome::Refused(what) => json!({ "ended": "refused", "what": what }),
+    }
+}

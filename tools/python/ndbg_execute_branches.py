@@ -1,0 +1,271 @@
+"""Rewrites a module so that its conditions are measured, and finds the way to a line.
+
+Conditions become `_ndbg_b(number, measured)` with the same value; blocks that no condition guards (loop
+bodies, handlers, functions) begin with `_ndbg_m(number)`. A *link* is `(number, outcome)`; the chain of a
+statement are the links that hold when it runs, the outermost first: those of the blocks around it and, for
+each `if` before it in these blocks that leaves the block, the outcome that does not.
+
+PYTEST_DONT_REWRITE: this is no test code.
+"""
+
+import ast
+
+_LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_SCOPED = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+class NoCode(Exception):
+    """Nothing runs at the line; `near` are lines where something does."""
+
+    def __init__(self, line, near):
+        super().__init__(line)
+        self.near = near
+
+
+class Branches(ast.NodeTransformer):
+    """After `visit`, `ways` are the ways to each target: `(number of its mark, chain)`.
+
+    `target(statement)` says under which name a statement is a target, or None; `condition` is the text of an
+    expression that is to be true there.
+    """
+
+    def __init__(self, target, condition=None):
+        self.count = 0
+        self.chain = []
+        self.ways = []
+        self.functions = {}
+        self._target = target
+        self._condition = condition
+
+    def _number(self):
+        self.count += 1
+        return self.count - 1
+
+    # Blocks
+
+    def block(self, statements):
+        kept = list(self.chain)
+        made = []
+        for statement in statements:
+            name = self._target(statement)
+            if name is not None:
+                number = self._number()
+                self.ways.append((name, number, list(self.chain)))
+                made.append(self._at(statement, self._mark(number)))
+            before = self.count
+            changed = self.visit(statement)
+            made.extend(changed if isinstance(changed, list) else [changed])
+            if isinstance(statement, ast.If):
+                self._guard(statement, before)
+        self.chain = kept
+        return made
+
+    def _guard(self, statement, number):
+        # The condition got the first number that the statement took.
+        if _leaves(statement.body) and not _leaves(statement.orelse):
+            self.chain.append((number, False))
+        elif statement.orelse and _leaves(statement.orelse) and not _leaves(statement.body):
+            self.chain.append((number, True))
+
+    def _within(self, links, statements):
+        self.chain.extend(links)
+        made = self.block(statements)
+        del self.chain[len(self.chain) - len(links) :]
+        return made
+
+    def _marked(self, statements):
+        """A block that begins with a mark of its own."""
+        number = self._number()
+        first = statements[0]
+        return [self._at(first, self._mark(number))] + self._within([(number, True)], statements)
+
+    def _mark(self, number):
+        if self._condition is not None:
+            condition = ast.parse(self._condition, mode="eval").body
+            return _call("_ndbg_w", ast.Constant(number), _deferred(self._measured(condition)))
+        return _call("_ndbg_m", ast.Constant(number))
+
+    def _at(self, place, expression):
+        statement = ast.Expr(expression)
+        return ast.fix_missing_locations(ast.copy_location(statement, place))
+
+    # Statements
+
+    def visit_If(self, node):
+        number = self._number()
+        node.test = self._condition_of(number, node.test)
+        node.body = self._within([(number, True)], node.body)
+        node.orelse = self._within([(number, False)], node.orelse)
+        return node
+
+    def visit_While(self, node):
+        number = self._number()
+        node.test = self._condition_of(number, node.test)
+        node.body = self._within([(number, True)], node.body)
+        node.orelse = self.block(node.orelse)
+        return node
+
+    def visit_For(self, node):
+        node.iter = self.visit(node.iter)
+        node.body = self._marked(node.body)
+        node.orelse = self.block(node.orelse)
+        return node
+
+    visit_AsyncFor = visit_For
+
+    def visit_With(self, node):
+        for item in node.items:
+            item.context_expr = self.visit(item.context_expr)
+        node.body = self.block(node.body)
+        return node
+
+    visit_AsyncWith = visit_With
+
+    def visit_Try(self, node):
+        node.body = self.block(node.body)
+        for handler in node.handlers:
+            handler.body = self._marked(handler.body)
+        node.orelse = self.block(node.orelse)
+        node.finalbody = self.block(node.finalbody)
+        return node
+
+    visit_TryStar = visit_Try
+
+    def visit_Match(self, node):
+        node.subject = self.visit(node.subject)
+        for case in node.cases:
+            if case.guard is not None:
+                case.guard = self._condition_of(self._number(), case.guard)
+            case.body = self._marked(case.body)
+        return node
+
+    def visit_FunctionDef(self, node):
+        number = self._number()
+        self.functions.setdefault(node.name, number)
+        outer, self.chain = self.chain, [(number, True)]
+        first = 1 if ast.get_docstring(node, clean=False) is not None else 0
+        body = node.body[first:] or [ast.copy_location(ast.Pass(), node.body[0])]
+        mark = self._at(body[0], _call("_ndbg_m", ast.Constant(number)))
+        node.body = node.body[:first] + [mark] + self.block(body)
+        self.chain = outer
+        return node
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_ClassDef(self, node):
+        node.body = self.block(node.body)
+        return node
+
+    def visit_Lambda(self, node):
+        return node
+
+    def visit_Assert(self, node):
+        node.test = self._condition_of(self._number(), node.test)
+        return node
+
+    # Expressions
+
+    def visit_IfExp(self, node):
+        number = self._number()
+        test = self._condition_of(number, node.test)
+        node = self.generic_visit(
+            ast.copy_location(ast.IfExp(ast.Constant(None), node.body, node.orelse), node)
+        )
+        node.test = test
+        return node
+
+    def visit_comprehension(self, node):
+        node.iter = self.visit(node.iter)
+        node.ifs = [self._condition_of(self._number(), test) for test in node.ifs]
+        return node
+
+    def visit_JoinedStr(self, node):
+        return node
+
+    def _condition_of(self, number, test):
+        measured = self._measured(test)
+        return ast.fix_missing_locations(
+            ast.copy_location(_call("_ndbg_b", ast.Constant(number), measured), test)
+        )
+
+    def _measured(self, test):
+        # What binds a name or suspends the function cannot move into a function of its own.
+        if any(isinstance(node, _SCOPED) for node in ast.walk(test)):
+            return _call("_ndbg_v", test)
+        if isinstance(test, ast.BoolOp):
+            parts = ast.Tuple(
+                [_deferred(self._measured(value)) for value in test.values], ast.Load()
+            )
+            return _call("_ndbg_and" if isinstance(test.op, ast.And) else "_ndbg_or", parts)
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            return _call("_ndbg_not", self._measured(test.operand))
+        if isinstance(test, ast.Compare) and len(test.ops) == 1:
+            name = ast.Constant(type(test.ops[0]).__name__)
+            return _call("_ndbg_c", name, test.left, test.comparators[0])
+        if (
+            isinstance(test, ast.Call)
+            and isinstance(test.func, ast.Attribute)
+            and test.func.attr in ("startswith", "endswith")
+            and not test.keywords
+            and not any(isinstance(argument, ast.Starred) for argument in test.args)
+        ):
+            arguments = ast.Tuple(test.args, ast.Load())
+            return _call("_ndbg_s", ast.Constant(test.func.attr), test.func.value, arguments)
+        return _call("_ndbg_v", test)
+
+
+def _leaves(statements):
+    """Whether a block always leaves the one that it stands in."""
+    if not statements:
+        return False
+    last = statements[-1]
+    if isinstance(last, ast.If):
+        return _leaves(last.body) and _leaves(last.orelse)
+    return isinstance(last, _LEAVES)
+
+
+def _call(name, *arguments):
+    return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+
+
+def _deferred(expression):
+    nothing = ast.arguments(
+        posonlyargs=[], args=[], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[]
+    )
+    return ast.Lambda(nothing, expression)
+
+
+def statement_at(tree, line):
+    """The innermost statement of a function that begins at a line, or holds it."""
+    lines, best = set(), None
+    for function in ast.walk(tree):
+        if not isinstance(function, _FUNCTIONS):
+            continue
+        for node in ast.walk(function):
+            if not isinstance(node, ast.stmt) or node is function:
+                continue
+            if node is function.body[0] and ast.get_docstring(function, clean=False) is not None:
+                continue
+            lines.add(node.lineno)
+            header = getattr(node, "body", None)
+            last = header[0].lineno - 1 if isinstance(header, list) and header else node.end_lineno
+            if node.lineno <= line <= max(node.lineno, last):
+                if best is None or node.lineno >= best.lineno:
+                    best = node
+    if best is None:
+        raise NoCode(line, sorted(lines, key=lambda other: (abs(other - line), other))[:3])
+    return best
+
+
+def raised_by(statement):
+    """The name of the class that a statement raises; None if it raises none, or another one again."""
+    if isinstance(statement, ast.Assert):
+        return "AssertionError"
+    if isinstance(statement, ast.Raise) and statement.exc is not None:
+        raised = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
+        if isinstance(raised, ast.Attribute):
+            return raised.attr
+        if isinstance(raised, ast.Name):
+            return raised.id
+    return None

@@ -1,0 +1,478 @@
+//! Executes a function of a user's file with many inputs, thousands a second.
+//!
+//! The process that executes is `ndbg_execute.py`: it forks a worker that imports the file and executes many
+//! calls, and replaces it when a call kills it or does not end.
+
+use std::time::{Duration, Instant};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+use thiserror::Error;
+
+use crate::Cancel;
+use crate::process::{Conversation, ProcessError, Received, Spec};
+
+/// How often cancelling is looked for.
+const LOOK: Duration = Duration::from_millis(100);
+/// Time for an import, and for calls beyond their own limits.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Where executions happen, and their limits.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// Interpreter.
+    pub python: Utf8PathBuf,
+    /// Folder of our Python side.
+    pub plugin: Utf8PathBuf,
+    /// Folder for what calls write; it must exist.
+    pub scratch: Utf8PathBuf,
+    /// Time that a call may take.
+    pub each: Duration,
+    /// Bytes of memory of the executing process.
+    pub memory: u64,
+    /// Ends it early.
+    pub cancel: Cancel,
+}
+
+/// A function in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subject {
+    /// The file; absolute.
+    pub file: Utf8PathBuf,
+    /// `f`, or `C.m` for a method of any kind.
+    pub function: String,
+    /// Folder from which packages are imported.
+    pub root: Option<Utf8PathBuf>,
+}
+
+/// What calls are to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Goal {
+    /// Return a value that equals this literal and has its type.
+    Returns(String),
+    /// Raise a class, or a subclass of it.
+    Raises(String),
+    /// Run a line of the file.
+    Reaches(u32),
+    /// Come to a line with a condition true.
+    Where {
+        /// The line.
+        line: u32,
+        /// A Python expression over the names there.
+        predicate: String,
+    },
+    /// Do something else than another function does.
+    Differs(Subject),
+    /// Return.
+    Any,
+}
+
+/// A call: texts of Python, evaluated where the module's names are known.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Call {
+    /// How the object of a method is built.
+    pub receiver: Option<String>,
+    /// What stands between the brackets.
+    pub arguments: String,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// With a value: a literal where it is one; `cut` if the text is not whole.
+    Returned {
+        /// Its text.
+        text: String,
+        /// Whether the text ends early.
+        cut: bool,
+    },
+    /// With an exception.
+    Raised {
+        /// Name of its class.
+        class: String,
+        /// Its text, cut to some hundred characters.
+        message: String,
+        /// Line of the file that it passed last.
+        line: Option<u32>,
+    },
+    /// Beyond its time.
+    TooLong,
+    /// It took its process with it.
+    Killed,
+    /// Its arguments could not be evaluated.
+    Unbuildable(String),
+    /// It tried what is not allowed: the network, other processes, files outside of its folder.
+    Refused(String),
+}
+
+/// What became of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Execution {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Whether it did what it was to do.
+    pub reached: bool,
+    /// How far it was from that: conditions of the way that are not met, and a part for the next one. None where
+    /// nothing can be said before the end.
+    pub distance: Option<f64>,
+    /// Outcomes of conditions on its way, as numbers; sorted.
+    pub covered: Vec<u32>,
+    /// Seconds.
+    pub seconds: f64,
+    /// How the other function ended.
+    pub other: Option<Outcome>,
+}
+
+/// What a search has to know of a function.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Description {
+    /// Its parameters, without the object of a method.
+    pub parameters: Vec<Parameter>,
+    /// The class whose object a method needs.
+    pub receiver: Option<String>,
+    /// Classes under the module's names.
+    pub classes: Vec<Class>,
+    /// Literals in the function, in functions that it names, and in assignments of the module.
+    pub literals: Vec<String>,
+    /// First and last line.
+    pub lines: (u32, u32),
+    /// Whether it is awaited; done here.
+    pub is_async: bool,
+    /// Whether it yields; its values are taken as a list.
+    pub is_generator: bool,
+}
+
+/// A parameter.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// How it is given.
+    pub kind: ParameterKind,
+    /// Text of its default value, if that is a literal.
+    pub default: Option<String>,
+    /// Whether it has no default.
+    pub required: bool,
+    /// What the source says that it is.
+    pub annotation: Option<String>,
+}
+
+/// How a parameter is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub enum ParameterKind {
+    /// By place.
+    PositionalOnly,
+    /// By place or name.
+    Positional,
+    /// By name.
+    Keyword,
+    /// `*rest`.
+    Star,
+    /// `**named`.
+    StarStar,
+}
+
+/// A class of which arguments may be.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Class {
+    /// Its name in the module.
+    pub name: String,
+    /// What it is.
+    pub kind: ClassKind,
+    /// Of an enumeration: `Color.RED`.
+    pub members: Vec<String>,
+    /// What calling it takes.
+    pub parameters: Vec<Parameter>,
+}
+
+/// What a class is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub enum ClassKind {
+    /// An enumeration.
+    Enum,
+    /// A dataclass.
+    Dataclass,
+    /// A named tuple.
+    NamedTuple,
+    /// Another class of the module.
+    Plain,
+}
+
+/// Why nothing can be executed.
+#[derive(Debug, Error)]
+pub enum ExecutionsError {
+    /// What the user asked for cannot be done.
+    #[error("{text}")]
+    Problem {
+        /// `file`, `syntax`, `import`, `function`, `line` or `goal`.
+        kind: String,
+        /// What is wrong.
+        text: String,
+        /// What may have been meant.
+        near: Vec<String>,
+    },
+    /// The process.
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    /// It ended, does not answer, or answers nonsense.
+    #[error("the process that executes calls {0}")]
+    Gone(String),
+    /// Cancelled.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl ExecutionsError {
+    /// Whether the user ended it.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self, Self::Cancelled)
+    }
+
+    /// Whether another command line would do.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Problem { .. })
+    }
+
+    /// What the user can do.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Problem { near, .. } if !near.is_empty() => {
+                Some(format!("near: {}", near.join(", ")))
+            }
+            Self::Problem { kind, .. } if kind == "import" => {
+                Some("--python PATH runs another interpreter, with other packages".into())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A process that executes calls of one function.
+#[derive(Debug)]
+pub struct Executor {
+    settings: Json,
+    place: Place,
+    child: Conversation,
+    description: Description,
+}
+
+#[derive(Deserialize)]
+struct First {
+    ready: Option<Description>,
+    problem: Option<String>,
+    #[serde(default)]
+    text: String,
+    #[serde(default)]
+    near: Vec<String>,
+}
+
+type Answer = (Json, bool, Option<f64>, Vec<u32>, f64, Option<Json>);
+
+impl Executor {
+    /// Starts a process, which imports the file.
+    ///
+    /// # Errors
+    /// See [`ExecutionsError`].
+    pub fn start(place: &Place, subject: &Subject, goal: &Goal) -> Result<Self, ExecutionsError> {
+        let settings = json!({
+            "subject": described(subject),
+            "goal": goal_of(goal),
+            "each": place.each.as_secs_f64(),
+            "memory": place.memory,
+            "folder": place.scratch.join("calls"),
+        });
+        let (child, description) = begin(place, &settings, "0")?;
+        Ok(Self {
+            settings,
+            place: place.clone(),
+            child,
+            description,
+        })
+    }
+
+    /// What is known of the function.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// Executes calls; what one leaves behind in the module, later ones see.
+    ///
+    /// # Errors
+    /// The process, or cancelling.
+    pub fn run(&mut self, calls: &[Call]) -> Result<Vec<Execution>, ExecutionsError> {
+        ask(&mut self.child, calls)?;
+        answered(&self.child, calls, &self.place)
+    }
+
+    /// Executes a call `times` times, each in a new process with another order of sets of texts.
+    ///
+    /// # Errors
+    /// A process, or cancelling.
+    pub fn verify(&mut self, call: &Call, times: usize) -> Result<Vec<Execution>, ExecutionsError> {
+        let mut children = Vec::with_capacity(times);
+        for number in 1..=times {
+            let mut settings = self.settings.clone();
+            settings["folder"] = json!(self.place.scratch.join(format!("calls-{number}")));
+            // Time is not what is verified: a new process is slower at first.
+            settings["each"] = json!(4.0 * self.place.each.as_secs_f64());
+            children.push(opened(&self.place, &settings, &number.to_string())?);
+        }
+        let calls = std::slice::from_ref(call);
+        let mut executions = Vec::with_capacity(times);
+        for mut child in children {
+            ready(&child, &self.place)?;
+            ask(&mut child, calls)?;
+            executions.extend(answered(&child, calls, &self.place)?);
+        }
+        Ok(executions)
+    }
+}
+
+fn described(subject: &Subject) -> Json {
+    json!({ "file": subject.file, "function": subject.function, "root": subject.root })
+}
+
+fn goal_of(goal: &Goal) -> Json {
+    match goal {
+        Goal::Returns(value) => json!({ "kind": "Returns", "value": value }),
+        Goal::Raises(class) => json!({ "kind": "Raises", "class": class }),
+        Goal::Reaches(line) => json!({ "kind": "Reaches", "line": line }),
+        Goal::Where { line, predicate } => {
+            json!({ "kind": "Where", "line": line, "predicate": predicate })
+        }
+        Goal::Differs(other) => json!({ "kind": "Differs", "subject": described(other) }),
+        Goal::Any => json!({ "kind": "Any" }),
+    }
+}
+
+/// Starts a process and tells it what to load; it does so while others are started.
+fn opened(place: &Place, settings: &Json, seed: &str) -> Result<Conversation, ExecutionsError> {
+    let spec = Spec::new(&place.python, &place.scratch)
+        .arg("-s")
+        .arg(place.plugin.join("ndbg_execute.py"))
+        .env("PYTHONHASHSEED", seed)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("PYTHONIOENCODING", "utf-8");
+    let mut child = Conversation::start(&spec)?;
+    send(&mut child, settings)?;
+    Ok(child)
+}
+
+fn begin(
+    place: &Place,
+    settings: &Json,
+    seed: &str,
+) -> Result<(Conversation, Description), ExecutionsError> {
+    let child = opened(place, settings, seed)?;
+    let description = ready(&child, place)?;
+    Ok((child, description))
+}
+
+fn ready(child: &Conversation, place: &Place) -> Result<Description, ExecutionsError> {
+    let first: First = parsed(&receive(child, place, PATIENCE)?)?;
+    match (first.ready, first.problem) {
+        (Some(description), _) => Ok(description),
+        (None, Some(kind)) => Err(ExecutionsError::Problem {
+            kind,
+            text: first.text,
+            near: first.near,
+        }),
+        (None, None) => Err(ExecutionsError::Gone("answers nonsense".into())),
+    }
+}
+
+fn ask(child: &mut Conversation, calls: &[Call]) -> Result<(), ExecutionsError> {
+    let wanted: Vec<_> = calls
+        .iter()
+        .map(|call| (&call.receiver, &call.arguments))
+        .collect();
+    send(child, &json!(wanted))
+}
+
+fn send(child: &mut Conversation, message: &Json) -> Result<(), ExecutionsError> {
+    let line = serde_json::to_vec(message).map_err(|error| gone(&error))?;
+    child
+        .send(&line)
+        .map_err(|_| ExecutionsError::Gone("has ended".into()))
+}
+
+fn answered(
+    child: &Conversation,
+    calls: &[Call],
+    place: &Place,
+) -> Result<Vec<Execution>, ExecutionsError> {
+    let patience = PATIENCE + 20 * place.each.max(Duration::from_millis(100)) * calls.len() as u32;
+    let answers: Vec<Answer> = parsed(&receive(child, place, patience)?)?;
+    if answers.len() != calls.len() {
+        return Err(ExecutionsError::Gone("leaves out calls".into()));
+    }
+    answers.into_iter().map(execution).collect()
+}
+
+fn receive(
+    child: &Conversation,
+    place: &Place,
+    patience: Duration,
+) -> Result<Vec<u8>, ExecutionsError> {
+    let end = Instant::now() + patience;
+    loop {
+        if place.cancel.is_set() {
+            return Err(ExecutionsError::Cancelled);
+        }
+        match child.receive(LOOK) {
+            Received::Line(line) => return Ok(line),
+            Received::Nothing if Instant::now() < end => {}
+            Received::Nothing => return Err(ExecutionsError::Gone("does not answer".into())),
+            Received::Closed => return Err(ExecutionsError::Gone("has ended".into())),
+        }
+    }
+}
+
+fn parsed<T: serde::de::DeserializeOwned>(line: &[u8]) -> Result<T, ExecutionsError> {
+    serde_json::from_slice(line).map_err(|error| gone(&error))
+}
+
+fn gone(error: &dyn std::fmt::Display) -> ExecutionsError {
+    ExecutionsError::Gone(format!("answers nonsense: {error}"))
+}
+
+fn execution(answer: Answer) -> Result<Execution, ExecutionsError> {
+    let (outcome, reached, distance, covered, seconds, other) = answer;
+    Ok(Execution {
+        outcome: outcome_of(&outcome)?,
+        reached,
+        distance,
+        covered,
+        seconds,
+        other: other.as_ref().map(outcome_of).transpose()?,
+    })
+}
+
+fn outcome_of(told: &Json) -> Result<Outcome, ExecutionsError> {
+    let text = |at: usize| told[at].as_str().unwrap_or_default().to_owned();
+    Ok(match told[0].as_str().unwrap_or_default() {
+        "returned" => Outcome::Returned {
+            text: text(1),
+            cut: told[2].as_bool().unwrap_or_default(),
+        },
+        "raised" => Outcome::Raised {
+            class: text(1),
+            message: text(2),
+            line: told[3].as_u64().and_then(|line| line.try_into().ok()),
+        },
+        "long" => Outcome::TooLong,
+        "killed" => Outcome::Killed,
+        "unbuildable" => Outcome::Unbuildable(text(1)),
+        "refused" => Outcome::Refused(text(1)),
+        _ => return Err(ExecutionsError::Gone("answers nonsense: no outcome".into())),
+    })
+}
+
+/// The folder that packages are imported from: the first one above a file that is none itself.
+pub fn root_of(file: &Utf8Path) -> Option<Utf8PathBuf> {
+    file.ancestors()
+        .skip(1)
+        .find(|folder| !folder.join("__init__.py").exists())
+        .map(Utf8PathBuf::from)
+}
