@@ -1,12 +1,13 @@
-"""Executes calls of a user's function, thousands a second: `python ndbg_execute.py`, JSON a line, in and out.
+"""Executes calls of a user's function, thousands a second: `python ndbg_execute.py`.
 
-First line in: settings (`subject`, `goal`, `each`, `memory`, `folder`). First line out: `{"ready": description}`, or
-`{"problem": kind, "text": …, "near": […]}`. Then for each line `[[receiver, arguments], …]` in, one out with a list of
-`[outcome, reached, distance, covered, seconds, other]`.
+JSON lines, in and out. First in: settings (`subject`, `goal`, `each`, `memory`, `folder`). First
+out: `{"ready": description}`, or `{"problem": kind, "text": …, "near": […]}`. Then for each line
+`[[receiver, arguments], …]` in, one out: a list of `[outcome, reached, distance, covered, seconds,
+other]`.
 
-This process imports nothing of the user's. A forked worker does; it executes many calls, and is replaced
-when one kills it or does not end: what was not answered is executed again, one by one, so that the right
-call is to blame.
+This process imports nothing of the user's. A forked worker does; it executes many calls, and is
+replaced when one kills it or does not end: what was not answered is executed again, one by one, so
+that the right call is to blame.
 
 PYTEST_DONT_REWRITE: this is no test code.
 """

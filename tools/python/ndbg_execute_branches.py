@@ -1,9 +1,10 @@
 """Rewrites a module so that its conditions are measured, and finds the way to a line.
 
-Conditions become `_ndbg_b(number, measured)` with the same value; blocks that no condition guards (loop
-bodies, handlers, functions) begin with `_ndbg_m(number)`. A *link* is `(number, outcome)`; the chain of a
-statement are the links that hold when it runs, the outermost first: those of the blocks around it and, for
-each `if` before it in these blocks that leaves the block, the outcome that does not.
+Conditions become `_ndbg_b(number, measured)` with the same value; blocks that no condition guards
+(loop bodies, handlers, functions) begin with `_ndbg_m(number)`. A *link* is `(number, outcome)`;
+the chain of a statement are the links that hold when it runs, the outermost first: those of the
+blocks around it and, for each `if` before it in these blocks that leaves the block, the outcome
+that does not.
 
 PYTEST_DONT_REWRITE: this is no test code.
 """
@@ -26,8 +27,8 @@ class NoCode(Exception):
 class Branches(ast.NodeTransformer):
     """After `visit`, `ways` are the ways to each target: `(number of its mark, chain)`.
 
-    `target(statement)` says under which name a statement is a target, or None; `condition` is the text of an
-    expression that is to be true there.
+    `target(statement)` says under which name a statement is a target, or None; `condition` is the
+    text of an expression that is to be true there.
     """
 
     def __init__(self, target, condition=None):
@@ -250,16 +251,16 @@ def statement_at(tree, line):
             lines.add(node.lineno)
             header = getattr(node, "body", None)
             last = header[0].lineno - 1 if isinstance(header, list) and header else node.end_lineno
-            if node.lineno <= line <= max(node.lineno, last):
-                if best is None or node.lineno >= best.lineno:
-                    best = node
+            held = node.lineno <= line <= max(node.lineno, last)
+            if held and (best is None or node.lineno >= best.lineno):
+                best = node
     if best is None:
         raise NoCode(line, sorted(lines, key=lambda other: (abs(other - line), other))[:3])
     return best
 
 
 def raised_by(statement):
-    """The name of the class that a statement raises; None if it raises none, or another one again."""
+    """The name of the class that a statement raises; None for `raise` alone and what is no name."""
     if isinstance(statement, ast.Assert):
         return "AssertionError"
     if isinstance(statement, ast.Raise) and statement.exc is not None:

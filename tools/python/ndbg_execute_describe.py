@@ -1,4 +1,4 @@
-"""What a search has to know of a function: parameters, classes that it may need, literals of its source.
+"""What a search has to know of a function: parameters, classes that it may need, literals.
 
 PYTEST_DONT_REWRITE: this is no test code.
 """
@@ -79,7 +79,7 @@ def classes(module):
 
 
 def literals(tree, function):
-    """Texts of literals in a function, in functions that it names, and in assignments of the module."""
+    """Texts of literals in a function, in those that it names, and in the module's assignments."""
     named = {}
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):

@@ -1,8 +1,9 @@
 """How far a condition is from being true, and from being false.
 
-A measured condition is `(value, to_true, to_false)`: distances are 0 for what it is, and more than 0
-and at most 1 for what it is not. They only guide a search, so they are cheap and never raise, and they
-look at builtin values only: whatever a class of the program defines runs once, as without them.
+A measured condition is `(value, to_true, to_false)`: distances are 0 for what it is, and more than
+0 and at most 1 for what it is not. They only guide a search, so they are cheap and never raise, and
+they look at builtin values only: whatever a class of the program defines runs once, as without
+them.
 
 PYTEST_DONT_REWRITE: this is no test code.
 """

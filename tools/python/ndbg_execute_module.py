@@ -31,11 +31,13 @@ def parse(path):
             source = file.read()
         return ast.parse(source, path)
     except OSError as error:
-        raise Problem("file", f"`{path}` cannot be read: {error.strerror}")
+        raise Problem("file", f"`{path}` cannot be read: {error.strerror}") from None
     except SyntaxError as error:
-        raise Problem("syntax", f"`{path}` does not parse: line {error.lineno}: {error.msg}")
+        raise Problem(
+            "syntax", f"`{path}` does not parse: line {error.lineno}: {error.msg}"
+        ) from None
     except (ValueError, RecursionError, UnicodeDecodeError) as error:
-        raise Problem("syntax", f"`{path}` does not parse: {error}")
+        raise Problem("syntax", f"`{path}` does not parse: {error}") from None
 
 
 def definition(tree, name):
@@ -63,9 +65,8 @@ def _find(body, name):
                 for part in getattr(node, field, []):
                     within.extend(part.body if isinstance(part, ast.ExceptHandler) else [part])
             found = _find(within, name) or found
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            if node.name == name:
-                found = node
+        elif getattr(node, "name", None) == name:
+            found = node
     return found
 
 
@@ -95,7 +96,7 @@ def load(path, root, tree, names):
         exec(compile(tree, path, "exec", dont_inherit=True), vars(module))
     except BaseException as error:
         text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise Problem("import", f"`{path}` cannot be imported: {text.splitlines()[0]}")
+        raise Problem("import", f"`{path}` cannot be imported: {text.splitlines()[0]}") from None
     return module
 
 
@@ -138,7 +139,7 @@ def prepared(path, goal):
             wanted = branches.statement_at(tree, goal["line"])
         except branches.NoCode as error:
             text = f"no code of a function stands at line {goal['line']} of `{path}`"
-            raise Problem("line", text, [f"line {line}" for line in error.near])
+            raise Problem("line", text, [f"line {line}" for line in error.near]) from None
         condition = None
         if kind == "Where":
             condition = goal["predicate"].strip()
@@ -146,7 +147,7 @@ def prepared(path, goal):
                 ast.parse(condition, mode="eval")
             except (SyntaxError, ValueError) as error:
                 reason = getattr(error, "msg", str(error))
-                raise Problem("goal", f"`{condition}` is no expression: {reason}")
+                raise Problem("goal", f"`{condition}` is no expression: {reason}") from None
         made = branches.Branches(lambda node: "" if node is wanted else None, condition)
     elif kind == "Raises":
         made = branches.Branches(branches.raised_by)

@@ -162,7 +162,7 @@ class Worker:
             if goal["kind"] == "Differs":
                 self.other = Side(goal["subject"], None, self.measure)
         except TooLong:
-            raise Problem("import", f"the import takes longer than {IMPORT_SECONDS} s")
+            raise Problem("import", f"the import takes longer than {IMPORT_SECONDS} s") from None
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
         self.ways = [(mark, chain) for _, mark, chain in self.side.ways]
@@ -240,7 +240,7 @@ class Worker:
         return [outcome, reached, far, covered, seconds, other]
 
     def _learn(self, seconds):
-        """Calls that take far longer than any that ended are given up early: they hardly ever end."""
+        """Gives up early what takes far longer than all that ended: it hardly ever ends."""
         self.slowest = max(self.slowest, seconds)
         self.ended += 1
         if self.ended % 64 == 0:

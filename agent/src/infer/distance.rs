@@ -62,6 +62,26 @@ pub fn distance(found: &Literal, wanted: &Literal) -> f64 {
     }
 }
 
+/// Where a row or a text begins to differ from another: how many items are the same before that, and how many
+/// after it.
+pub fn difference(found: &Literal, wanted: &Literal) -> Option<(usize, usize)> {
+    fn ends<T: PartialEq>(a: &[T], b: &[T]) -> (usize, usize) {
+        let start = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+        let end = a[start..].iter().rev().zip(b[start..].iter().rev());
+        (start, end.take_while(|(a, b)| a == b).count())
+    }
+    match (found, wanted) {
+        (Literal::Str(a), Literal::Str(b)) => {
+            let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+            Some(ends(&a, &b))
+        }
+        (Literal::List(a), Literal::List(b)) | (Literal::Tuple(a), Literal::Tuple(b)) => {
+            Some(ends(a, b))
+        }
+        _ => None,
+    }
+}
+
 /// What it costs to write a value.
 fn weight(value: &Literal) -> f64 {
     match value {

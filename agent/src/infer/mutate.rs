@@ -35,6 +35,69 @@ pub fn mutated(value: &Value, pool: &Pool, random: &mut Random) -> Value {
     }
 }
 
+/// A neighbour that differs at one place: an item of a row, a letter of a text.
+pub fn mutated_at(value: &Value, place: usize, pool: &Pool, random: &mut Random) -> Value {
+    match value {
+        Value::Atom(Literal::Str(text)) => {
+            let mut letters: Vec<char> = text.chars().collect();
+            let at = place.min(letters.len());
+            match random.below(8) {
+                0 if at < letters.len() => {
+                    letters.remove(at);
+                }
+                1 | 2 => letters.insert(at, pool.letter(random)),
+                3 if at < letters.len() => {
+                    let moved =
+                        (letters[at] as u32).wrapping_add_signed(random.between(-4, 4) as i32);
+                    letters[at] = char::from_u32(moved).unwrap_or(letters[at]);
+                }
+                4 if at < letters.len() => {
+                    let one: String = letters[at].to_string();
+                    letters.splice(at..=at, swapped(&one).chars());
+                }
+                _ if at < letters.len() => letters[at] = pool.letter(random),
+                _ => letters.push(pool.letter(random)),
+            }
+            Value::text(letters.into_iter().collect::<String>())
+        }
+        Value::Many(row, items) if !items.is_empty() => {
+            let mut items = items.clone();
+            let at = place.min(items.len() - 1);
+            match random.below(8) {
+                0 => {
+                    items.remove(at);
+                }
+                1 => {
+                    let item = pool.draw(random, items[at].kind());
+                    items.insert(at, item);
+                }
+                2 => {
+                    let item = items[at].clone();
+                    items.insert(at, item);
+                }
+                _ => items[at] = mutated(&items[at], pool, random),
+            }
+            if matches!(row, Row::Set | Row::FrozenSet) {
+                items.retain(Value::is_hashable);
+                items = distinct(&items);
+            }
+            Value::Many(*row, items)
+        }
+        Value::Dict(pairs) if !pairs.is_empty() => {
+            let mut pairs = pairs.clone();
+            let at = place.min(pairs.len() - 1);
+            if random.chance(0.5) {
+                pairs[at].1 = mutated(&pairs[at].1, pool, random);
+            } else {
+                pairs[at].0 = mutated(&pairs[at].0, pool, random);
+            }
+            pairs.retain(|(key, _)| key.is_hashable());
+            Value::Dict(without_doubles(pairs))
+        }
+        other => mutated(other, pool, random),
+    }
+}
+
 fn atom(literal: &Literal, pool: &Pool, random: &mut Random) -> Value {
     match literal {
         Literal::Bool(yes) => Literal::Bool(!yes).into(),

@@ -16,9 +16,14 @@ const TAKEN_APART: usize = 60;
 /// Texts that others are split and joined with.
 const JOINTS: &[&str] = &["", " ", ",", ", ", "-", "_", "\n", ":", "/", "."];
 
+/// Letters outside of ASCII: a lower and an upper one, one without case, a digit, a mark, a wide one.
+const FOREIGN: &[char] = &['é', 'Ñ', 'ß', '٣', '—', '日'];
+
 /// Values by kind, and the letters that occur in them.
 #[derive(Debug, Clone, Default)]
 pub struct Pool {
+    /// Parts of the goal itself.
+    wanted: BTreeMap<Kind, Vec<Value>>,
     values: BTreeMap<Kind, Vec<Value>>,
     known: HashSet<String>,
     letters: Vec<char>,
@@ -38,7 +43,7 @@ impl Pool {
         for number in [0, 1, 2, -1, 3, 5, 10] {
             self.add(Value::int(number));
         }
-        for text in ["", "a", "ab", "b", " ", "1", "A", "abc"] {
+        for text in ["", "a", "ab", "b", " ", "1", "A", "abc", "é", "日本"] {
             self.add(Value::text(text));
         }
         for literal in [
@@ -88,6 +93,34 @@ impl Pool {
         }
     }
 
+    /// Adds the value that is wanted: its parts are drawn most.
+    pub fn add_wanted(&mut self, value: &Value) {
+        self.add_with_kin(value);
+        let mut parts = vec![value];
+        while let Some(part) = parts.pop() {
+            let held = self.wanted.entry(part.kind()).or_default();
+            if held.len() < MOST && !held.contains(part) {
+                held.push(part.clone());
+            }
+            parts.extend(part.parts());
+        }
+    }
+
+    /// Adds what wanted texts may have been before a literal of the source was put in, or was split by.
+    pub fn add_undone(&mut self, literals: &[Value]) {
+        let texts: Vec<&str> = literals.iter().filter_map(as_text).collect();
+        let texts = texts.into_iter().filter(|text| !text.is_empty()).take(40);
+        let mut made = Vec::new();
+        for literal in texts {
+            for wanted in self.wanted.values().flatten() {
+                undone(wanted, literal, &mut made);
+            }
+        }
+        for value in made {
+            self.add_with_kin(&value);
+        }
+    }
+
     /// Whether there is a value of a kind.
     pub fn has(&self, kind: Kind) -> bool {
         self.values.get(&kind).is_some_and(|held| !held.is_empty())
@@ -100,6 +133,9 @@ impl Pool {
 
     /// A letter, mostly one that occurs.
     pub fn letter(&self, random: &mut Random) -> char {
+        if random.chance(0.01) {
+            return *random.pick(FOREIGN);
+        }
         if self.letters.is_empty() || random.chance(0.2) {
             return char::from(*random.pick(b"abcdefghijklmnopqrstuvwxyzABCXYZ0123456789 ,.-_:/"));
         }
@@ -108,6 +144,11 @@ impl Pool {
 
     /// A value of a kind: a held one, or one made of such.
     pub fn draw(&self, random: &mut Random, kind: Kind) -> Value {
+        if let Some(wanted) = self.wanted.get(&kind)
+            && random.chance(0.3)
+        {
+            return random.pick(wanted).clone();
+        }
         let held = self.of(kind);
         if !held.is_empty() && random.chance(0.6) {
             return random.pick(held).clone();
@@ -198,11 +239,53 @@ impl Pool {
     }
 
     fn draw_shallow(&self, random: &mut Random, kind: Kind) -> Value {
+        if let Some(wanted) = self.wanted.get(&kind)
+            && random.chance(0.4)
+        {
+            return random.pick(wanted).clone();
+        }
         let held = self.of(kind);
         if !held.is_empty() && (random.chance(0.7) || matches!(kind, Kind::Row(_) | Kind::Dict)) {
             return random.pick(held).clone();
         }
         self.made(random, kind, 0)
+    }
+}
+
+fn as_text(value: &Value) -> Option<&str> {
+    match value {
+        Value::Atom(Literal::Str(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// A wanted value without a literal of the source, taken apart at it, or put together with it.
+fn undone(wanted: &Value, literal: &str, made: &mut Vec<Value>) {
+    match wanted {
+        Value::Atom(Literal::Str(text)) => {
+            if text.contains(literal) {
+                made.push(Value::text(text.replace(literal, "")));
+                made.push(Value::text(text.replace(literal, " ")));
+                made.push(Value::text(text.replacen(literal, "", 1)));
+                let parts = text.split(literal).map(Value::text).collect();
+                made.push(Value::Many(Row::List, parts));
+            } else if text.chars().count() < TAKEN_APART {
+                made.push(Value::text(format!("{literal}{text}")));
+                made.push(Value::text(format!("{text}{literal}")));
+            }
+        }
+        Value::Many(row, items) if !items.is_empty() => {
+            let texts: Option<Vec<&str>> = items.iter().map(as_text).collect();
+            let Some(texts) = texts else { return };
+            made.push(Value::text(texts.join(literal)));
+            if texts.iter().any(|text| text.contains(literal)) {
+                let without = texts
+                    .iter()
+                    .map(|text| Value::text(text.replace(literal, "")));
+                made.push(Value::Many(*row, without.collect()));
+            }
+        }
+        _ => {}
     }
 }
 
@@ -318,6 +401,13 @@ fn kin_of_row(row: Row, items: &[Value]) -> Vec<Value> {
         if other != row {
             made.push(Value::Many(other, items.to_vec()));
         }
+    }
+    if !items.is_empty() {
+        // Keys tell nothing where only values are looked at, and the other way round.
+        let numbered = items.iter().cloned().zip(0..);
+        made.push(Value::Dict(
+            numbered.map(|(item, at)| (Value::int(at), item)).collect(),
+        ));
     }
     if items.iter().all(Value::is_hashable) {
         made.push(Value::Many(Row::Set, distinct(items)));

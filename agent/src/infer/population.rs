@@ -19,6 +19,8 @@ pub struct Member {
     pub genes: Genes,
     /// How near it came.
     pub score: f64,
+    /// Where what it returned begins to differ from what was wanted: from the start, from the end.
+    pub differs: Option<(usize, usize)>,
 }
 
 /// Members by niche; the best first in each.
@@ -104,6 +106,7 @@ mod tests {
         Member {
             genes: vec![Some(Value::int(number))],
             score,
+            differs: None,
         }
     }
 

@@ -247,12 +247,16 @@ fn pool(goal: &Goal, literals: &[String], recorded: &[Vec<String>]) -> Pool {
     if let Goal::Returns(text) = goal
         && let Ok(wanted) = literal::parse(text)
     {
-        pool.add_with_kin(&wanted.into());
+        pool.add_wanted(&wanted.into());
     }
-    for text in literals.iter().chain(recorded.iter().flatten()) {
-        if let Ok(held) = literal::parse(text) {
-            pool.add_with_kin(&held.into());
-        }
+    let held: Vec<Value> = literals
+        .iter()
+        .chain(recorded.iter().flatten())
+        .filter_map(|text| Some(literal::parse(text).ok()?.into()))
+        .collect();
+    pool.add_undone(&held);
+    for value in &held {
+        pool.add_with_kin(value);
     }
     pool.fill();
     pool

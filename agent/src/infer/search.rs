@@ -4,17 +4,19 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use ndbg_dataset::random::Random;
+use ndbg_simulator::literal::{self, Literal};
 use ndbg_tools::Cancel;
 use ndbg_tools::python::executions::{Call, Description, Execution, Outcome};
 
+use super::distance::difference;
 use super::genes::{Genes, Slot, call, fits, order};
-use super::mutate::mutated;
+use super::mutate::{mutated, mutated_at};
 use super::pool::Pool;
 use super::population::{Member, Population, niche};
 use super::score::{Aim, score};
 use super::seeds::{add_objects, combinations, fitted, kinds_of, receiver};
 use super::shrink::smaller;
-use super::value::Kind;
+use super::value::{Kind, Value};
 use crate::fix::stop::Stop;
 
 /// Calls at once: few at first, because most goals are easy.
@@ -91,7 +93,12 @@ struct Search<'a, 'e> {
     done: Searched,
     nearest: f64,
     last_progress: usize,
+    /// Calls to try next, before any other.
+    waiting: Vec<Genes>,
 }
+
+/// Calls that wait at most.
+const WAITING: usize = 64;
 
 /// Searches for a call that reaches the goal, and makes it smaller.
 ///
@@ -116,6 +123,7 @@ pub fn search(
         done: Searched::default(),
         nearest: f64::INFINITY,
         last_progress: 0,
+        waiting: Vec::new(),
     };
     search.go(proposals)?;
     if !search.done.found.is_empty() {
@@ -164,9 +172,9 @@ impl Search<'_, '_> {
             } else {
                 BATCH
             };
-            let mut batch = Vec::with_capacity(size);
+            let mut batch = std::mem::take(&mut self.waiting);
             for _ in 0..4 * size {
-                if batch.len() == size {
+                if batch.len() >= size {
                     break;
                 }
                 batch.push(self.child(&kinds, &pool));
@@ -245,6 +253,28 @@ impl Search<'_, '_> {
                 .collect();
         };
         let mut genes = parent.genes.clone();
+        // At the place where the result goes wrong: many functions go through their input in order.
+        if let Some((start, end)) = parent.differs
+            && random.chance(0.3)
+        {
+            let at = random.below(genes.len().max(1));
+            if let Some(Some(value)) = genes.get(at) {
+                let length = match value {
+                    Value::Atom(Literal::Str(text)) => text.chars().count(),
+                    other => other.parts().len(),
+                };
+                let place = if random.chance(0.7) {
+                    start
+                } else {
+                    length.saturating_sub(end + 1)
+                };
+                let value = mutated_at(value, place, pool, random);
+                if fits(task.slots[at].way, &value) {
+                    genes[at] = Some(value);
+                }
+                return genes;
+            }
+        }
         if genes.len() > 1
             && random.chance(0.15)
             && let Some(other) = self.population.parent(random)
@@ -338,6 +368,14 @@ impl Search<'_, '_> {
         if new > 0 || score < self.nearest - 1e-9 {
             self.last_progress = self.done.executions;
         }
+        let mut differs = None;
+        if let (Aim::Value(wanted), Outcome::Returned { text, cut: false }) =
+            (self.task.aim, &execution.outcome)
+            && let Ok(found) = literal::parse(text)
+        {
+            differs = difference(&found, wanted);
+            self.turn_round(&genes, found, wanted);
+        }
         // Ways through the function compete only where nothing tells how near they came.
         let way: &[u32] = match (self.task.aim, execution.distance) {
             (Aim::Reported, None) => &execution.covered,
@@ -348,11 +386,27 @@ impl Search<'_, '_> {
             Member {
                 genes: genes.clone(),
                 score,
+                differs,
             },
         );
         if score < self.nearest {
             self.nearest = score;
             self.done.nearest = Some((genes, execution));
+        }
+    }
+
+    /// What a function makes of the goal may be what it makes the goal of: reversing, swapping, ciphers.
+    fn turn_round(&mut self, genes: &Genes, found: Literal, wanted: &Literal) {
+        if self.waiting.len() >= WAITING {
+            return;
+        }
+        let (wanted, found) = (Value::from(wanted.clone()), Value::from(found));
+        for at in 0..genes.len() {
+            if genes[at].as_ref() == Some(&wanted) && fits(self.task.slots[at].way, &found) {
+                let mut turned = genes.clone();
+                turned[at] = Some(found.clone());
+                self.waiting.push(turned);
+            }
         }
     }
 
