@@ -194,7 +194,7 @@ fn versions_that_differ_are_told_apart_and_equal_ones_are_not() {
     let repo = repo();
     repo.write(
         "shop/old.py",
-        &SHOP.replace("weight > 1234", "weight >= 1234"),
+        SHOP.replace("weight > 1234", "weight >= 1234"),
     );
     repo.write("shop/same.py", SHOP);
     let args = |other: &str| {

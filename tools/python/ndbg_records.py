@@ -57,13 +57,16 @@ class Records:
 
 
 def above_standard_streams(fd):
-    """Move a descriptor away from 0–2, which capturing and daemons close and replace."""
-    if fd > 2:
+    """Move a descriptor away from 0–2, which capturing and daemons close and replace.
+
+    And from the next free ones, which a test that opens descriptors by number would get and close.
+    """
+    if fd >= 64:
         return fd
     try:
         import fcntl
     except ImportError:
         return fd
-    moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 10)
+    moved = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 64)
     os.close(fd)
     return moved

@@ -28,6 +28,9 @@ pub struct ModelArguments {
     /// Name of the model on the server, if it has several; its key is in `NDBG_API_KEY`
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     pub served_as: Option<String>,
+    /// Tokens that a model behind a server reads and writes at once, if it does not say
+    #[arg(long, value_name = "TOKENS", help_heading = "Model", value_parser = clap::value_parser!(u32).range(16..))]
+    pub context: Option<u32>,
 }
 
 /// [`Dialect`] on the command line.
@@ -61,6 +64,7 @@ impl ModelArguments {
             dialect: self.dialect.map(Dialect::from),
             tokenizer: self.tokenizer.clone(),
             name: self.served_as.clone(),
+            context: self.context.map(|tokens| tokens as usize),
         };
         model::open(
             &self.model,

@@ -95,7 +95,7 @@ pub fn verified(
         .map(|item| (item, item.output.clone()))
         .collect();
     let count = guesses.len();
-    let guessed = inputs::checked(&guesses, &reality.runner, &mut |done, _| {
+    let by_guess = inputs::checked(&guesses, &reality.runner, &mut |done, _| {
         progress("one guess", done, count);
     })?;
     let mut ways = Vec::new();
@@ -113,7 +113,7 @@ pub fn verified(
                 sources,
                 predictor,
                 reality,
-                guessed[done],
+                by_guess[done],
             )?);
         }
         ways.push(way(name, solved));
@@ -145,7 +145,7 @@ pub fn verified(
                         .into(),
                 ),
             ],
-            sections: vec![section(&ways, &guessed)],
+            sections: vec![section(&ways, &by_guess)],
         },
         json: json!({
             "format": 1,
@@ -156,7 +156,7 @@ pub fn verified(
             "items": count,
             "seconds": seconds,
             "seed": settings.seed,
-            "one_guess": guessed.iter().copied().collect::<Tally>(),
+            "one_guess": by_guess.iter().copied().collect::<Tally>(),
             "ways": ways,
         }),
         answers: Vec::new(),
@@ -226,7 +226,7 @@ fn way(proposed_by: &'static str, items: Vec<Solved>) -> Way {
     }
 }
 
-fn section(ways: &[Way], guessed: &[bool]) -> Section {
+fn section(ways: &[Way], by_guess: &[bool]) -> Section {
     let mut table = Table::new(&[
         "proposed by",
         "solved",
@@ -249,7 +249,7 @@ fn section(ways: &[Way], guessed: &[bool]) -> Section {
             way.p95_executions.to_string(),
         ]);
     }
-    let guess: Tally = guessed.iter().copied().collect();
+    let guess: Tally = by_guess.iter().copied().collect();
     table.row([
         "one guess".into(),
         percent(guess.share()),
@@ -260,7 +260,7 @@ fn section(ways: &[Way], guessed: &[bool]) -> Section {
         "1".into(),
         "1".into(),
     ]);
-    let hard = guessed.iter().filter(|right| !**right).count();
+    let hard = by_guess.iter().filter(|right| !**right).count();
     let mut prose = vec![format!(
         "One guess is the output as the input; hard are the {hard} items that it does not solve. The \
          last two columns count executions. Seconds and executions are those of all items, solved or not"

@@ -27,7 +27,7 @@ pub fn distance(found: &Literal, wanted: &Literal) -> f64 {
             }
         }
         (Float(a), Float(b)) => {
-            if a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()) || a == b {
+            if a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()) || (a - b).abs() == 0.0 {
                 0.0
             } else if (a - b).is_finite() {
                 far((a - b).abs())
@@ -49,15 +49,13 @@ pub fn distance(found: &Literal, wanted: &Literal) -> f64 {
         (Bytes(a), Bytes(b)) | (ByteArray(a), ByteArray(b)) => {
             edits(a, b, |_| 1.0, |a, b| f64::from(u8::from(a != b)))
         }
-        (List(a), List(b)) | (Tuple(a), Tuple(b)) => edits(a, b, weight, |a, b| distance(a, b)),
+        (List(a), List(b)) | (Tuple(a), Tuple(b)) => edits(a, b, weight, distance),
         (Set(a), Set(b)) | (FrozenSet(a), FrozenSet(b)) => apart(a, b) + apart(b, a),
         (Dict(a), Dict(b)) => pairs(a, b),
         _ if is_number(found) && is_number(wanted) => {
             1.0 + far((number(found) - number(wanted)).abs())
         }
-        (List(a) | Tuple(a), List(b) | Tuple(b)) => {
-            1.0 + edits(a, b, weight, |a, b| distance(a, b))
-        }
+        (List(a) | Tuple(a), List(b) | Tuple(b)) => 1.0 + edits(a, b, weight, distance),
         _ => OTHER_TYPE + weight(found).min(2.0) + weight(wanted),
     }
 }
@@ -191,27 +189,27 @@ fn edits<T>(
     row[wanted.len()]
 }
 
-/// How far each of `these` is from the nearest of `those`.
-fn apart(these: &[Literal], those: &[Literal]) -> f64 {
+/// How far each of `these` is from the nearest of the `others`.
+fn apart(these: &[Literal], others: &[Literal]) -> f64 {
     these
         .iter()
         .map(|item| {
-            let nearest = those.iter().map(|other| distance(item, other));
+            let nearest = others.iter().map(|other| distance(item, other));
             nearest.fold(weight(item), f64::min)
         })
         .sum::<f64>()
         / 2.0
-        + these.len().saturating_sub(those.len()) as f64 / 2.0
+        + these.len().saturating_sub(others.len()) as f64 / 2.0
 }
 
 fn pairs(found: &[(Literal, Literal)], wanted: &[(Literal, Literal)]) -> f64 {
     let mut sum = 0.0;
-    let mut matched = vec![false; found.len()];
+    let mut claimed = vec![false; found.len()];
     let mut missing = Vec::new();
     for (key, value) in wanted {
         match found.iter().position(|(held, _)| held == key) {
             Some(at) => {
-                matched[at] = true;
+                claimed[at] = true;
                 sum += distance(&found[at].1, value);
             }
             None => missing.push((key, value)),
@@ -222,13 +220,13 @@ fn pairs(found: &[(Literal, Literal)], wanted: &[(Literal, Literal)]) -> f64 {
         let nearest = found
             .iter()
             .enumerate()
-            .filter(|(at, _)| !matched[*at])
+            .filter(|(at, _)| !claimed[*at])
             .map(|(at, (held, there))| (at, distance(held, key) + distance(there, value)))
             .min_by(|a, b| a.1.total_cmp(&b.1));
         let anew = weight(key) + weight(value);
         match nearest {
             Some((at, far)) if far < anew + 1.0 => {
-                matched[at] = true;
+                claimed[at] = true;
                 sum += far;
             }
             _ => sum += anew,
@@ -236,8 +234,8 @@ fn pairs(found: &[(Literal, Literal)], wanted: &[(Literal, Literal)]) -> f64 {
     }
     let extra = found
         .iter()
-        .zip(&matched)
-        .filter(|(_, matched)| !**matched)
+        .zip(&claimed)
+        .filter(|(_, claimed)| !**claimed)
         .count();
     // The order of keys is part of what is seen, though not of equality.
     sum + extra as f64

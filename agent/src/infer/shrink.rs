@@ -118,7 +118,7 @@ fn smaller_atoms(literal: &Literal) -> Vec<Value> {
             (number * 10.0).round() / 10.0,
         ]
         .into_iter()
-        .filter(|smaller| smaller != number)
+        .filter(|smaller| smaller.to_bits() != number.to_bits())
         .map(|number| Literal::Float(number).into())
         .collect(),
         Literal::Str(text) => {

@@ -20,6 +20,8 @@ pub struct Served {
     pub tokenizer: Option<Utf8PathBuf>,
     /// Its name there; without one the server must have one model.
     pub name: Option<String>,
+    /// Tokens that it can read and write at once.
+    pub context: Option<usize>,
 }
 
 /// Asks the server at `url` for what it serves.
@@ -39,6 +41,7 @@ pub(super) fn open(url: &str, served: &Served) -> Result<Box<dyn LanguageModel>,
     let mut settings = Settings::new(dialect);
     settings.tokenizer = tokenizer;
     settings.model.clone_from(&served.name);
+    settings.context = served.context;
     settings.manners.key = ApiKey::from_environment();
     match remote::open(url, settings) {
         Ok(model) => Ok(Box::new(model)),

@@ -336,14 +336,15 @@ fn long_text(random: &mut Random) -> String {
         }
         return sentence;
     }
-    let from: &[u8] = *random.pick(&[
-        b"abcdefghijklmnopqrstuvwxyz".as_slice(),
+    let alphabets: [&[u8]; 6] = [
+        b"abcdefghijklmnopqrstuvwxyz",
         b"abcd",
         b"01",
         b"abcABC123 ",
         b"0123456789",
         b"ABCDEFGHIJKLMNOPQRSTUVWXYZ ",
-    ]);
+    ];
+    let from = alphabets[random.below(alphabets.len())];
     (0..12 + random.below(37))
         .map(|_| char::from(*random.pick(from)))
         .collect()

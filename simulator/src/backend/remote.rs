@@ -154,7 +154,9 @@ pub fn open(url: &str, settings: Settings) -> Result<Remote, ModelError> {
     let context = match (served.context, settings.context) {
         (Some(theirs), Some(ours)) => theirs.min(ours),
         (Some(one), None) | (None, Some(one)) => one,
-        (None, None) => return wrong("the server does not say how long a context is: set it"),
+        (None, None) => {
+            return wrong("the server does not say how long a context is: `--context` does");
+        }
     };
     Ok(Remote {
         client,

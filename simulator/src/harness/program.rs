@@ -1,7 +1,7 @@
 //! A parsed module.
 
 use ruff_python_ast::visitor::{Visitor, walk_stmt};
-use ruff_python_ast::{Expr, ModModule, Stmt};
+use ruff_python_ast::{Expr, Identifier, Keyword, ModModule, Stmt};
 use ruff_source_file::LineIndex;
 use ruff_text_size::{Ranged, TextSize};
 use thiserror::Error;
@@ -40,11 +40,20 @@ impl Program {
         let call_lines = LineIndex::from_source_text(call);
         let expression = ruff_python_parser::parse_expression(call)
             .map_err(|error| unparsable(&error, &call_lines, call))?;
+        let expression = *expression.into_syntax().body;
+        if let Some(keyword) = repeated_keyword(&expression) {
+            let place = call_lines.line_column(keyword.range().start(), call);
+            return Err(Unparsable {
+                line: place.line.get(),
+                column: place.column.get(),
+                message: "a keyword argument is repeated".to_owned(),
+            });
+        }
         let mut program = Self {
             source: source.to_owned(),
             module: parsed.into_syntax(),
             lines,
-            call: *expression.into_syntax().body,
+            call: expression,
             call_text: call.to_owned(),
             starts: vec![0; source.lines().count() + 2],
         };
@@ -124,6 +133,22 @@ fn unparsable(
         column: place.column.get(),
         message: error.error.to_string(),
     }
+}
+
+/// Python's compiler refuses what its grammar allows.
+fn repeated_keyword(call: &Expr) -> Option<&Keyword> {
+    let Expr::Call(call) = call else {
+        return None;
+    };
+    let keywords = &call.arguments.keywords;
+    keywords.iter().enumerate().find_map(|(at, keyword)| {
+        let name = keyword.arg.as_ref()?;
+        let before = keywords[..at].iter().filter_map(|other| other.arg.as_ref());
+        before
+            .map(Identifier::as_str)
+            .any(|other| other == name.as_str())
+            .then_some(keyword)
+    })
 }
 
 /// Finds the first line of each line's statement.

@@ -77,12 +77,22 @@ fn named(dialect: Option<&str>) -> String {
 
 impl From<candle_core::Error> for ModelError {
     fn from(error: candle_core::Error) -> Self {
-        Self::Computation(error.to_string())
+        Self::Computation(first_line(&error))
     }
+}
+
+/// Without the backtrace that candle writes behind a message where `RUST_BACKTRACE` is set.
+pub(super) fn first_line(error: &dyn std::fmt::Display) -> String {
+    error
+        .to_string()
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 impl From<safetensors::SafeTensorError> for ModelError {
     fn from(error: safetensors::SafeTensorError) -> Self {
-        Self::Weights(error.to_string())
+        Self::Weights(format!("{error}: is the file whole?"))
     }
 }

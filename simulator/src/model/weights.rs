@@ -65,7 +65,7 @@ impl Weights {
     /// [`ModelError::Weights`] for a file that is none.
     pub fn from_gguf(bytes: Bytes) -> Result<Self, ModelError> {
         let content = gguf_file::Content::read(&mut Cursor::new(&bytes[..]))
-            .map_err(|error| ModelError::Weights(error.to_string()))?;
+            .map_err(|error| ModelError::Weights(super::error::first_line(&error)))?;
         Ok(Self::Gguf {
             content: Box::new(content),
             bytes,

@@ -16,7 +16,7 @@ use crate::process::{Conversation, ProcessError, Received, Spec};
 /// How often cancelling is looked for.
 const LOOK: Duration = Duration::from_millis(100);
 /// Time for an import, and for calls beyond their own limits.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Where executions happen, and their limits.
 #[derive(Debug, Clone)]
