@@ -214,3 +214,56 @@ fn what_is_wrong_with_data_or_a_model_is_said_with_its_place() {
     let message = refused(&eval(&repo, &["steps", "--model", "http://localhost:1"]));
     assert!(message.contains("http://localhost:1"), "{message}");
 }
+
+#[test]
+fn inputs_are_searched_for_and_counted_when_real_runs_confirm_them() {
+    let repo = Repo::without_git(&[("items.jsonl", &items())]);
+    let args = [
+        "cruxeval",
+        "--model",
+        "oracle",
+        "--data",
+        "items.jsonl",
+        "--verified",
+        "--seconds",
+        "20",
+        "--json",
+        "found.json",
+    ];
+    let text = said(&eval(&repo, &args));
+    assert!(
+        text.contains("search alone") && text.contains("one guess"),
+        "{text}"
+    );
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+    let json: Json =
+        serde_json::from_str(&std::fs::read_to_string(repo.path("found.json")).unwrap()).unwrap();
+    // An interpreter does not run backwards: nobody but the search proposes.
+    let ways = json["ways"].as_array().unwrap();
+    assert_eq!(ways.len(), 1);
+    assert_eq!(
+        share(&ways[0]["solved"]),
+        (ITEMS.len() as u64, ITEMS.len() as u64),
+        "{json:#}"
+    );
+    for (item, (code, _, output)) in ways[0]["items"].as_array().unwrap().iter().zip(ITEMS) {
+        let call = item["call"].as_str().unwrap();
+        let program = format!("{code}\nassert {call} == {output}\n");
+        let done = repo
+            .isolated(Venv::Plain.python())
+            .args(["-c", &program])
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{call}");
+    }
+}
+
+#[test]
+fn seconds_belong_to_verified_inputs() {
+    let repo = Repo::without_git(&[("items.jsonl", &items())]);
+    let args = ["cruxeval", "--data", "items.jsonl", "--seconds", "3"];
+    assert!(refused(&eval(&repo, &args)).contains("--verified"));
+}
