@@ -195,10 +195,12 @@ class Branches(ast.NodeTransformer):
         if any(isinstance(node, _SCOPED) for node in ast.walk(test)):
             return _call("_ndbg_v", test)
         if isinstance(test, ast.BoolOp):
-            parts = ast.Tuple(
-                [_deferred(self._measured(value)) for value in test.values], ast.Load()
-            )
-            return _call("_ndbg_and" if isinstance(test.op, ast.And) else "_ndbg_or", parts)
+            # Python's own `and` and `or`, in place: order and scope of what is asked stay.
+            number = ast.Constant(self._number())
+            parts = [_call("_ndbg_p", number, self._measured(value)) for value in test.values]
+            kind = ast.Constant(isinstance(test.op, ast.And))
+            whole = ast.BoolOp(test.op, parts)
+            return _call("_ndbg_j", number, kind, ast.Constant(len(parts)), whole)
         if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
             return _call("_ndbg_not", self._measured(test.operand))
         if isinstance(test, ast.Compare) and len(test.ops) == 1:

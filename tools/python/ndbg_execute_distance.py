@@ -159,36 +159,23 @@ def negated(measured):
     return (not value, to_false, to_true)
 
 
-def both(parts):
-    """`and`: later parts are asked only while the earlier ones are true."""
-    missing, least = 0.0, 1.0
-    last = len(parts) - 1
-    for at, part in enumerate(parts):
-        value, to_true, to_false = settled(part())
-        truthy = at == last or bool(value)
-        if to_true is None or (at == last and to_true > 0.0):
-            return (value, None if to_true is None else normalised(missing + to_true), 0.0)
-        least = min(least, to_false)
-        if not truthy:
-            missing += to_true + (last - at)
-            return (value, normalised(missing), 0.0)
-    return (value, 0.0, max(least, 0.01))
+def joined(is_and, count, parts, value):
+    """`and` or `or` of `count` parts; `parts` are distances `(to_it, from_it)` of those asked.
 
-
-def either(parts):
-    """`or`: later parts are asked only while the earlier ones are false."""
-    missing, least = 0.0, 1.0
-    last = len(parts) - 1
-    for at, part in enumerate(parts):
-        value, to_true, to_false = settled(part())
-        truthy = at < last and bool(value)
-        if to_true is None:
-            return (value, None, None)
-        if truthy or (at == last and to_false > 0.0):
-            missing += to_false + (last - at)
-            return (value, 0.0, normalised(missing))
-        least = min(least, to_true)
-    return (value, max(least, 0.01), 0.0)
+    For `and`, `it` is true: all have to be; what was not asked counts 1. `or` is its mirror image.
+    """
+    last = parts[-1]
+    if last[0] is None:
+        return (value, None, None)
+    to_it, from_it = last
+    if len(parts) == count and to_it == 0.0:
+        known = [part[1] for part in parts if part[1]]
+        far = (0.0, max(min(known, default=0.5), 0.01))
+    elif len(parts) == count or to_it > 0.0:
+        far = (normalised(to_it + count - len(parts)), 0.0)
+    else:
+        far = (0.5, 0.0)
+    return (value, *(far if is_and else (far[1], far[0])))
 
 
 def settled(measured):

@@ -47,6 +47,10 @@ class Guard:
 
         sys.addaudithook(hook)
 
+    def close(self):
+        """From now on no libraries either: they could do what is refused. Imports may need them."""
+        self._kinds["ctypes.dlopen"] = "libraries"
+
     def _look(self, kind, event, arguments):
         if self.silent:
             return
@@ -67,6 +71,8 @@ class Guard:
             self._refuse("changing files outside of its folder", event)
         elif kind == "network":
             self._refuse("the network", event)
+        elif kind == "libraries":
+            self._refuse("other libraries", event)
         else:
             self._refuse("other processes", event)
 

@@ -67,6 +67,18 @@ class Measure:
         def mark(number):
             hit.add(2 * number + 1)
 
+        parts = {}
+
+        def part(number, measured):
+            parts.setdefault(number, []).append(measured[1:])
+            return measured[0]
+
+        def join(number, is_and, count, value):
+            asked = parts.pop(number)[-count:]
+            if not is_and:
+                asked = [(to_false, to_true) for to_true, to_false in asked]
+            return distance.joined(is_and, count, asked, value)
+
         def where(number, measured):
             try:
                 value, to_true, _ = distance.settled(measured())
@@ -86,8 +98,8 @@ class Measure:
             "_ndbg_c": distance.compared,
             "_ndbg_s": distance.called,
             "_ndbg_not": distance.negated,
-            "_ndbg_and": distance.both,
-            "_ndbg_or": distance.either,
+            "_ndbg_p": part,
+            "_ndbg_j": join,
         }
 
     def far(self, ways):
@@ -175,6 +187,7 @@ class Worker:
             self.ways = [
                 (mark, chain) for name, mark, chain in self.side.ways if self._is_wanted(name)
             ]
+        self.guard.close()
         sys.setrecursionlimit(RECURSION)
 
     def _exception(self, name):
@@ -247,17 +260,18 @@ class Worker:
             self.limit = min(self.each, max(SHORTEST, 30 * self.slowest))
 
     def _is_value(self, value, text):
-        if text == self.wanted_text:
+        if text == self.wanted_text and type(value) is type(self.wanted):
             return True
-        try:
-            return type(value) is type(self.wanted) and bool(value == self.wanted)
-        except Exception:
-            return False
+        return _same(value, self.wanted)
 
     def _run(self, side, receiver, arguments):
         """`(outcome, value, error)`."""
         timer, real = signal.setitimer, signal.ITIMER_REAL
         value = error = None
+        # What is drawn by chance is drawn alike, so that a search can go on from what it saw.
+        chance = sys.modules.get("random")
+        if chance is not None:
+            chance.seed(0)
         try:
             timer(real, self.each, self.each)
             try:
@@ -268,6 +282,7 @@ class Worker:
             finally:
                 timer(real, 0)
         except TooLong:
+            timer(real, 0)
             return ["long"], None, None
         except BaseException as problem:
             return ["unbuildable", _line(problem)], None, None
@@ -287,6 +302,7 @@ class Worker:
             finally:
                 timer(real, 0)
         except TooLong:
+            timer(real, 0)
             outcome = ["long"]
         except MemoryError:
             outcome = ["raised", "MemoryError", "", None]
@@ -294,10 +310,31 @@ class Worker:
             error = problem
             outcome = ["raised", type(problem).__qualname__, _message(problem), None]
             outcome[3] = _line_of(problem, side.path)
+            if outcome[3] is None and isinstance(problem, TypeError):
+                # The function did not begin: its parameters are others.
+                outcome, error = ["unbuildable", _line(problem)], None
             problem.__traceback__ = None
         if self.guard.refused is not None:
             outcome, error = ["refused", self.guard.refused], None
         return outcome, value, error
+
+
+def _same(value, wanted, depth=0):
+    """Equal, and of the same types all through."""
+    if type(value) is not type(wanted) or depth > 50:
+        return False
+    if isinstance(wanted, (list, tuple)):
+        if len(value) != len(wanted):
+            return False
+        return all(_same(one, other, depth + 1) for one, other in zip(value, wanted))
+    if isinstance(wanted, dict):
+        if value.keys() != wanted.keys():
+            return False
+        return all(_same(value[key], held, depth + 1) for key, held in wanted.items())
+    try:
+        return bool(value == wanted) or (wanted != wanted and value != value)
+    except Exception:
+        return False
 
 
 def _differ(outcome, value, other, there):
@@ -320,7 +357,7 @@ def _text(value):
     try:
         text = ndbg_literal_text.text(value)
     except Exception:
-        text = _ADDRESS.sub("", ndbg_safe_repr.safe_repr(value, LONGEST))
+        text = _ADDRESS.sub("", ndbg_safe_repr.safe_repr(value, LONGEST)[0])
     return (text, False) if len(text) <= LONGEST else (text[:LONGEST], True)
 
 
