@@ -11,6 +11,7 @@
 //!
 //! [`Operation`]: crate::grammar::step::Operation
 
+mod attributes;
 pub mod backwards;
 mod call;
 mod class;

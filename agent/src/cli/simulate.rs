@@ -114,6 +114,11 @@ impl SubjectArguments {
         let source = String::from_utf8(bytes).map_err(|_| {
             usage(format!("`{}` is not UTF-8", self.file)).hint("predictions need source in UTF-8")
         })?;
+        // A mark of byte order is no part of the program.
+        let source = source
+            .strip_prefix('\u{feff}')
+            .unwrap_or(&source)
+            .to_owned();
         if let Err(error) = Program::parse(&source, "None") {
             return Err(usage(format!("`{}` does not parse: {error}", self.file)));
         }
@@ -151,9 +156,16 @@ fn simulate(arguments: &SimulateArguments, cancel: &Cancel) -> Result<Outcome, S
     let program = subject.program()?;
     let model = subject.model.open(arguments.python.as_ref(), cancel)?;
     if let Model::Language(model) = model {
-        return trajectory(arguments, &program, model);
+        return trajectory(arguments, &program, model, cancel);
     }
-    let run = harness::run(&program, &model, subject.limits.limits());
+    let run = interruptible(cancel, || {
+        harness::run(&program, &model, subject.limits.limits())
+    });
+    if let Some(failure) = model.failure() {
+        return Err(Stop::new(Outcome::Environment, failure).hint(
+            "what was predicted before is not shown: it would be mistaken for all there is",
+        ));
+    }
     if let Ended::Raised(kind, message) = &run.ended
         && run.events.is_empty()
     {
@@ -231,11 +243,33 @@ fn simulate(arguments: &SimulateArguments, cancel: &Cancel) -> Result<Outcome, S
     })
 }
 
+/// Ends the process when it is interrupted meanwhile: a prediction holds nothing that has to be cleaned up, and
+/// a harness that computes does not look at signals.
+fn interruptible<T>(cancel: &Cancel, work: impl FnOnce() -> T) -> T {
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let watched = &done;
+        scope.spawn(move || {
+            while !watched.load(std::sync::atomic::Ordering::Relaxed) {
+                if cancel.is_set() {
+                    eprintln!("error: interrupted");
+                    std::process::exit(i32::from(Outcome::Interrupted.exit_code()));
+                }
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+        });
+        let result = work();
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+        result
+    })
+}
+
 /// The same with a model that speaks whole trajectories.
 fn trajectory(
     arguments: &SimulateArguments,
     program: &Program,
     model: Box<dyn LanguageModel>,
+    cancel: &Cancel,
 ) -> Result<Outcome, Stop> {
     if arguments.check {
         return Err(Stop::new(
@@ -252,15 +286,17 @@ fn trajectory(
         .hint("models of whole trajectories know calls like `f([3, 1, 2])`"));
     };
     let limits = &arguments.subject.limits;
-    let walked = simulate::walk(
-        model,
-        program,
-        function,
-        inner,
-        arguments.goal(),
-        limits.threshold,
-        limits.max_states as usize,
-    )
+    let walked = interruptible(cancel, || {
+        simulate::walk(
+            model,
+            program,
+            function,
+            inner,
+            arguments.goal(),
+            limits.threshold,
+            limits.max_states as usize,
+        )
+    })
     .map_err(|error| Stop::new(Outcome::NotFixed, error.to_string()))?;
     let mut text = String::new();
     let skip = match arguments.goal() {

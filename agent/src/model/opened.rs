@@ -65,6 +65,14 @@ pub fn open(
 }
 
 impl Model {
+    /// Why the model itself failed last; not that it did not know.
+    pub fn failure(&self) -> Option<String> {
+        match self {
+            Self::Step(model) => model.failure(),
+            Self::Oracle(..) | Self::Language(_) => None,
+        }
+    }
+
     /// Short name for reports.
     pub fn name(&self) -> &str {
         match self {

@@ -7,5 +7,5 @@ mod trajectory;
 
 pub use check::{Checked, Parted, check, compare};
 pub use goal::{Goal, reached};
-pub use show::{Shown, confidence, ending, json, json_ending, text};
+pub use show::{Shown, confidence, ending, is_known, json, json_ending, text};
 pub use trajectory::{Walked, state_text, walk};

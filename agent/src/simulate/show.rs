@@ -158,6 +158,11 @@ pub fn json(program: &Program, run: &Run, at: usize, shown: Shown) -> String {
 pub fn ending(run: &Run) -> String {
     let sure = confidence(run.log_probability);
     match &run.ended {
+        Ended::Returned(value) if value == "?" => "returns ?".into(),
+        // A probability beside what is unknown would read as certainty about all of it.
+        Ended::Returned(value) if !crate::simulate::is_known(value) => {
+            format!("returns {} ({sure} for what is known)", short(value, VALUE))
+        }
         Ended::Returned(value) => format!("returns {} ({sure})", short(value, VALUE)),
         Ended::Raised(kind, message) if message.is_empty() => format!("raises {kind} ({sure})"),
         Ended::Raised(kind, message) => {
@@ -166,6 +171,23 @@ pub fn ending(run: &Run) -> String {
         Ended::Unknown(why) => format!("unknown from here: {why}"),
         Ended::Limit(which) => format!("stopped at the limit of {which}"),
     }
+}
+
+/// Whether a text has no `?` outside of its quotes.
+pub fn is_known(text: &str) -> bool {
+    let mut quote = None;
+    let mut escaped = false;
+    for letter in text.chars() {
+        match quote {
+            _ if escaped => escaped = false,
+            Some(_) if letter == '\\' => escaped = true,
+            Some(open) if letter == open => quote = None,
+            None if letter == '?' => return false,
+            None if letter == '\'' || letter == '"' => quote = Some(letter),
+            _ => {}
+        }
+    }
+    true
 }
 
 /// How the run ended, as a line of JSON.

@@ -19,6 +19,7 @@ pub struct StepModel<M> {
     model: M,
     sampling: Sampling,
     known: Mutex<HashMap<Operation, Result<Answer, Unavailable>>>,
+    failure: Mutex<Option<String>>,
 }
 
 impl<M: LanguageModel> StepModel<M> {
@@ -33,7 +34,13 @@ impl<M: LanguageModel> StepModel<M> {
             model,
             sampling,
             known: Mutex::new(HashMap::new()),
+            failure: Mutex::new(None),
         }
+    }
+
+    /// Why the model itself failed last, such as a server that went away; not that it did not know.
+    pub fn failure(&self) -> Option<String> {
+        self.failure.lock().ok()?.clone()
     }
 
     /// The model.
@@ -62,6 +69,9 @@ impl<M: LanguageModel> StepModel<M> {
                 }
             }
             Err(error) => {
+                if let (ModelError::Remote(_), Ok(mut failure)) = (&error, self.failure.lock()) {
+                    *failure = Some(error.to_string());
+                }
                 for &at in &fits {
                     answers[at] = Err(failed(&error));
                 }

@@ -86,21 +86,37 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
         }))
     }
 
-    /// A class and all that it derives from, in the order of lookup (depth first: diamonds are rare).
+    /// A class and all that it derives from, in the order of lookup (C3, as Python has it).
     pub(super) fn lineage(&self, class: Ref) -> Vec<Ref> {
-        let mut found = vec![class];
-        let mut at = 0;
-        while at < found.len() && found.len() < 64 {
-            if let Object::Class { bases, .. } = self.heap.get(found[at]) {
-                for (behind, &base) in bases.iter().enumerate() {
-                    if !found.contains(&base) {
-                        found.insert(at + 1 + behind, base);
-                    }
-                }
-            }
-            at += 1;
+        self.linearised(class, 0)
+    }
+
+    fn linearised(&self, class: Ref, depth: usize) -> Vec<Ref> {
+        let Object::Class { bases, .. } = self.heap.get(class) else {
+            return vec![class];
+        };
+        if depth > 32 {
+            return vec![class];
         }
-        found
+        let mut lists: Vec<Vec<Ref>> = bases
+            .iter()
+            .map(|&base| self.linearised(base, depth + 1))
+            .collect();
+        lists.push(bases.clone());
+        let mut found = vec![class];
+        loop {
+            lists.retain(|list| !list.is_empty());
+            let heads = lists.iter().map(|list| list[0]);
+            let free = |head: &Ref| lists.iter().all(|list| !list[1..].contains(head));
+            // Python refuses classes without such an order when they are defined.
+            let Some(next) = heads.clone().find(free).or_else(|| heads.clone().next()) else {
+                return found;
+            };
+            found.push(next);
+            for list in &mut lists {
+                list.retain(|&other| other != next);
+            }
+        }
     }
 
     /// Builtin exceptions among what a class derives from.
@@ -335,12 +351,7 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
                 };
                 return Ok(self.heap.atom(Literal::Str(text)));
             }
-            _ => {
-                return Ok(self.heap.add(Object::BuiltinMethod {
-                    receiver: value,
-                    name,
-                }));
-            }
+            _ => return self.builtin_attribute(value, name),
         };
         if let Some((found, owner)) = self.found_on(class, name) {
             let _ = owner;
@@ -392,6 +403,29 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
             "AttributeError",
             format!("'{class}' object has no attribute '{name}'"),
         ))
+    }
+
+    /// An attribute of a value of a builtin type: a method, or an error; of others nothing is known before it
+    /// is called.
+    fn builtin_attribute(&mut self, value: Ref, name: &'p str) -> Outcome<Ref> {
+        let kind = self.type_name(value);
+        if let Some((methods, values)) = super::attributes::of(&kind)
+            && !methods.contains(&name)
+        {
+            if values.contains(&name) || name.starts_with("__") {
+                return Ok(self
+                    .heap
+                    .unknown(format!("`{name}` of a value of type {kind}")));
+            }
+            return Err(self.raise(
+                "AttributeError",
+                format!("'{kind}' object has no attribute '{name}'"),
+            ));
+        }
+        Ok(self.heap.add(Object::BuiltinMethod {
+            receiver: value,
+            name,
+        }))
     }
 
     /// An attribute of `super()`.

@@ -406,6 +406,15 @@ impl<'p, 'o, O: Operations> Machine<'p, 'o, O> {
         for &operand in operands {
             match self.operand(operand) {
                 Ok(text) => texts.push(text),
+                Err(_)
+                    if operands
+                        .iter()
+                        .any(|&operand| self.has_own_methods(operand)) =>
+                {
+                    return Err(Interrupt::Unknown(format!(
+                        "`{expression}` may call methods of the program's classes"
+                    )));
+                }
                 Err(why) => {
                     self.spoil(expression, operands);
                     return Ok(self.heap.unknown(why));
@@ -521,6 +530,60 @@ impl<'p, 'o, O: Operations> Machine<'p, 'o, O> {
     }
 
     /// The text of a value in a question, or why it has none.
+    /// Whether a value is, or holds, an object whose class says how it compares, hashes, shows itself, …: a
+    /// builtin that gets it may run the program's code.
+    pub(super) fn has_own_methods(&self, at: Ref) -> bool {
+        let mut waiting = vec![at];
+        let mut seen = 0;
+        while let Some(at) = waiting.pop() {
+            seen += 1;
+            if seen > 10_000 {
+                return false;
+            }
+            match self.heap.get(at) {
+                Object::Instance { class, .. } => {
+                    const CALLED: &[&str] = &[
+                        "__eq__",
+                        "__ne__",
+                        "__lt__",
+                        "__le__",
+                        "__gt__",
+                        "__ge__",
+                        "__hash__",
+                        "__bool__",
+                        "__len__",
+                        "__str__",
+                        "__repr__",
+                        "__iter__",
+                        "__next__",
+                        "__contains__",
+                        "__getitem__",
+                        "__add__",
+                        "__radd__",
+                        "__index__",
+                        "__format__",
+                        "__call__",
+                    ];
+                    let own = |name: &&str| self.class_attribute(*class, name).is_some();
+                    if CALLED.iter().any(own) {
+                        return true;
+                    }
+                }
+                Object::List(items)
+                | Object::Tuple(items)
+                | Object::Set(items)
+                | Object::FrozenSet(items)
+                | Object::View(_, items)
+                | Object::Iterator(items, _) => waiting.extend(items),
+                Object::Dict(pairs) => {
+                    waiting.extend(pairs.iter().flat_map(|&(key, value)| [key, value]));
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+
     fn operand(&self, at: Ref) -> Result<String, String> {
         match self.heap.get(at) {
             Object::Unknown(why) => Err(why.clone()),

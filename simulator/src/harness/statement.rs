@@ -259,6 +259,13 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
         for decorator in &function.decorator_list {
             let name = match &decorator.expression {
                 Expr::Name(name) => name.id.as_str(),
+                // `@v.setter`: reading gives what the property gave; setting is not simulated.
+                Expr::Attribute(attribute)
+                    if matches!(attribute.attr.as_str(), "setter" | "deleter")
+                        && matches!(&*attribute.value, Expr::Name(of) if of.id == function.name.id) =>
+                {
+                    return self.expression(&attribute.value);
+                }
                 _ => "",
             };
             binding = match name {
@@ -292,7 +299,6 @@ fn unsupported(what: &str) -> Interrupt {
 fn is_silent(statement: &Stmt) -> bool {
     match statement {
         Stmt::Global(_) | Stmt::Nonlocal(_) => true,
-        Stmt::Expr(inner) => is_constant(&inner.value),
         Stmt::AnnAssign(assign) => assign.value.is_none() && assign.target.is_name_expr(),
         _ => false,
     }

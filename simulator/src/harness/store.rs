@@ -298,18 +298,33 @@ impl<'p, O: Operations> Machine<'p, '_, O> {
             Object::Instance { class, .. } => Some(*class),
             _ => None,
         };
-        if let Some(class) = class
-            && let Some(found) = self.class_attribute(class, name)
-            && matches!(
-                self.heap.get(found),
-                Object::Function {
-                    binding: Binding::Property,
-                    ..
-                }
-            )
-        {
+        if let Some(class) = class {
+            // What stands under the name may be a property, or a setter behind a decorator.
+            let descriptor = self.class_attribute(class, name).is_some_and(|found| {
+                matches!(
+                    self.heap.get(found),
+                    Object::Unknown(_)
+                        | Object::Function {
+                            binding: Binding::Property,
+                            ..
+                        }
+                )
+            });
+            if descriptor {
+                return Err(Interrupt::Unknown(
+                    "setters of properties are not simulated".into(),
+                ));
+            }
+            if self.class_attribute(class, "__setattr__").is_some() {
+                return Err(Interrupt::Unknown("`__setattr__` is not simulated".into()));
+            }
+        }
+        if matches!(
+            self.heap.get(holder),
+            Object::Function { .. } | Object::Builtin(_) | Object::Module(_) | Object::Bound { .. }
+        ) {
             return Err(Interrupt::Unknown(
-                "setters of properties are not simulated".into(),
+                "attributes that are set on functions and modules are not simulated".into(),
             ));
         }
         match self.heap.get_mut(holder) {

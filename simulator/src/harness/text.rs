@@ -70,7 +70,7 @@ impl<O: Operations> Machine<'_, '_, O> {
                     format!("{kind}: {message}")
                 }
             }
-            Object::Builtin(name) => format!("<class {name}>"),
+            Object::Builtin(name) => builtin_text(name),
             Object::Super { .. } => "<super>".into(),
             Object::Module(name) => format!("<module {name}>"),
             Object::Unknown(_) => "?".into(),
@@ -111,4 +111,43 @@ impl<O: Operations> Machine<'_, '_, O> {
         };
         (name, message)
     }
+}
+
+/// A builtin function or type. What of a module is which cannot be told.
+fn builtin_text(name: &str) -> String {
+    const TYPES: &[&str] = &[
+        "bool",
+        "bytearray",
+        "bytes",
+        "classmethod",
+        "complex",
+        "dict",
+        "enumerate",
+        "filter",
+        "float",
+        "frozenset",
+        "int",
+        "list",
+        "map",
+        "memoryview",
+        "object",
+        "property",
+        "range",
+        "reversed",
+        "set",
+        "slice",
+        "staticmethod",
+        "str",
+        "super",
+        "tuple",
+        "type",
+        "zip",
+    ];
+    if name.contains('.') || name.starts_with("__") || name == "NotImplemented" {
+        return "?".into();
+    }
+    if TYPES.contains(&name) || name.starts_with(char::is_uppercase) {
+        return format!("<class {name}>");
+    }
+    format!("<builtin {name}>")
 }
