@@ -7,6 +7,10 @@
 
 use std::time::{Duration, Instant};
 
+use ndbg_simulator::backend::embedded;
+use ndbg_simulator::backend::step::StepModel;
+use ndbg_simulator::grammar::step::Operation;
+use ndbg_simulator::harness::Operations as _;
 use ndbg_simulator::model::weights::Bytes;
 use ndbg_simulator::model::{
     Config, Dialect, Fused, LanguageModel, Local, Network, Request, Sampling, Transformer, Weights,
@@ -164,6 +168,49 @@ fn measure<N: Network>(network: N) {
     );
 }
 
+/// Predicted steps a second of the embedded model: each operation is one, with its own operands.
+fn operations() {
+    let operation = |number: usize| {
+        let (a, b) = (number * 7 % 90, number * 13 % 50);
+        let word = &"the quick brown fox jumps over"[number % 12..12 + number % 17];
+        let (expression, operands) = match number % 6 {
+            0 => ("v0 + v1", vec![a.to_string(), b.to_string()]),
+            1 => ("v0 < v1", vec![a.to_string(), b.to_string()]),
+            2 => ("v0.upper()", vec![format!("'{word}{a}'")]),
+            3 => ("len(v0)", vec![format!("[{a}, {b}, {number}, 4]")]),
+            4 => ("v0[v1:]", vec![format!("'{word}{b}'"), (a % 7).to_string()]),
+            _ => (
+                "v0.append(v1)",
+                vec![format!("[{a}, {b}]"), number.to_string()],
+            ),
+        };
+        Operation {
+            expression: expression.to_owned(),
+            operands,
+        }
+    };
+    let asked: Vec<Operation> = (0..384).map(operation).collect();
+    // A new model each time: what was asked once is known.
+    let alone = best(FEW, || {
+        let model = StepModel::new(embedded::open().unwrap());
+        for operation in &asked {
+            let _ = model.perform(operation);
+        }
+    });
+    let together = best(FEW, || {
+        let model = StepModel::new(embedded::open().unwrap());
+        for operations in asked.chunks(ROWS) {
+            drop(model.perform_all(operations));
+        }
+    });
+    let rate = |time: Duration| asked.len() as f64 / time.as_secs_f64();
+    println!(
+        "embedded model               {:>9.0} steps/s one by one, {:.0} in batches of {ROWS}",
+        rate(alone),
+        rate(together)
+    );
+}
+
 fn main() {
     let arguments: Vec<String> = std::env::args()
         .skip(1)
@@ -194,5 +241,6 @@ fn main() {
         let time = best(TRIES, || drop(Fused::new(config.clone(), &load()).unwrap()));
         println!("load {time:>33.1?}");
         measure(Fused::new(config.clone(), &load()).unwrap());
+        operations();
     }
 }
