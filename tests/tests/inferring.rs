@@ -357,7 +357,7 @@ fn mistakes_of_the_command_line_are_explained() {
             "line 42",
         ),
         (
-            &["shop/post.py::initials", "--where", "line 38: x >"],
+            &["shop/post.py::initials", "--where", "line 37: x >"],
             "no expression",
             "",
         ),
