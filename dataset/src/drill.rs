@@ -102,7 +102,7 @@ mod tests {
     fn types_are_given_as_the_harness_gives_them() {
         let named = share(
             |operation| operation.expression == "isinstance(v0, v1)",
-            |operation| !operation.operands[1].contains('\''),
+            |operation| ndbg_simulator::literal::parse(&operation.operands[1]).is_err(),
         );
         assert!((named - 1.0).abs() < f64::EPSILON);
     }

@@ -35,7 +35,6 @@ class Branches(ast.NodeTransformer):
         self.count = 0
         self.chain = []
         self.ways = []
-        self.functions = {}
         self._target = target
         self._condition = condition
 
@@ -143,7 +142,6 @@ class Branches(ast.NodeTransformer):
 
     def visit_FunctionDef(self, node):
         number = self._number()
-        self.functions.setdefault(node.name, number)
         outer, self.chain = self.chain, [(number, True)]
         first = 1 if ast.get_docstring(node, clean=False) is not None else 0
         body = node.body[first:] or [ast.copy_location(ast.Pass(), node.body[0])]

@@ -30,7 +30,6 @@ class Guard:
     def __init__(self, folder):
         self.folder = os.path.realpath(folder)
         self.refused = None
-        self.silent = False
         kinds = dict.fromkeys(_NETWORK, "network")
         kinds.update(dict.fromkeys(_PROCESSES, "processes"))
         kinds.update(dict.fromkeys(_CHANGES, "changes"))
@@ -52,8 +51,6 @@ class Guard:
         self._kinds["ctypes.dlopen"] = "libraries"
 
     def _look(self, kind, event, arguments):
-        if self.silent:
-            return
         if kind == "open":
             path, mode, flags = (tuple(arguments) + (None, None, None))[:3]
             writing = (

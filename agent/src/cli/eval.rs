@@ -132,7 +132,7 @@ struct CruxArguments {
     #[arg(long, value_name = "N", default_value_t = 9001)]
     seed: u64,
     /// Search for inputs as `infer` does, and count those that real runs confirm
-    #[arg(long)]
+    #[arg(long, conflicts_with = "samples")]
     verified: bool,
     /// Seconds for each item, with --verified
     #[arg(long, value_name = "S", default_value_t = 5.0, requires = "verified", value_parser = super::infer::seconds)]

@@ -163,7 +163,6 @@ fn inferred(arguments: &InferArguments, cancel: &Cancel) -> Result<Outcome, Stop
         executions: arguments.executions as usize,
         count: arguments.count as usize,
         seed: arguments.seed,
-        recorded: Vec::new(),
     };
     let reality = Reality::open(arguments.python.as_deref(), cancel)?;
     // Only results are walked back from, and a model takes a moment to open.

@@ -1,10 +1,13 @@
 //! `ndbg-agent simulate`.
 
 use std::io::Write as _;
+use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
 use clap::Args;
-use ndbg_simulator::harness::{self, Ended, Limits, Program};
+use ndbg_simulator::Unavailable;
+use ndbg_simulator::grammar::step::Operation;
+use ndbg_simulator::harness::{self, Answer, Ended, Limits, Operations, Program};
 use ndbg_simulator::model::LanguageModel;
 use ndbg_tools::Cancel;
 
@@ -14,6 +17,9 @@ use crate::fix::stop::Stop;
 use crate::model::Model;
 use crate::outcome::Outcome;
 use crate::simulate::{self, Goal, Shown};
+
+/// Time that an interrupted prediction has to end by itself.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// Predict what a call does, without running it
 ///
@@ -159,8 +165,15 @@ fn simulate(arguments: &SimulateArguments, cancel: &Cancel) -> Result<Outcome, S
         return trajectory(arguments, &program, model, cancel);
     }
     let run = interruptible(cancel, || {
-        harness::run(&program, &model, subject.limits.limits())
+        let asked = Cancellable {
+            model: &model,
+            cancel,
+        };
+        harness::run(&program, &asked, subject.limits.limits())
     });
+    if cancel.is_set() {
+        return Err(Stop::interrupted());
+    }
     if let Some(failure) = model.failure() {
         return Err(Stop::new(Outcome::Environment, failure).hint(
             "what was predicted before is not shown: it would be mistaken for all there is",
@@ -243,23 +256,40 @@ fn simulate(arguments: &SimulateArguments, cancel: &Cancel) -> Result<Outcome, S
     })
 }
 
-/// Ends the process when it is interrupted meanwhile: a prediction holds nothing that has to be cleaned up, and
-/// a harness that computes does not look at signals.
+/// Answers nothing more after an interruption, so that the run ends and cleans up.
+struct Cancellable<'a> {
+    model: &'a Model,
+    cancel: &'a Cancel,
+}
+
+impl Operations for Cancellable<'_> {
+    fn perform(&self, operation: &Operation) -> Result<Answer, Unavailable> {
+        if self.cancel.is_set() {
+            return Err(Unavailable::Off);
+        }
+        self.model.perform(operation)
+    }
+}
+
+/// Ends the process if work goes on after an interruption: it waits for a server, and holds nothing that has to
+/// be cleaned up.
 fn interruptible<T>(cancel: &Cancel, work: impl FnOnce() -> T) -> T {
     let done = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let watched = &done;
-        scope.spawn(move || {
-            while !watched.load(std::sync::atomic::Ordering::Relaxed) {
-                if cancel.is_set() {
+        let ended = &done;
+        let watcher = scope.spawn(move || {
+            let mut since = None;
+            while !ended.load(std::sync::atomic::Ordering::Relaxed) {
+                if cancel.is_set() && since.get_or_insert_with(Instant::now).elapsed() > GRACE {
                     eprintln!("error: interrupted");
                     std::process::exit(i32::from(Outcome::Interrupted.exit_code()));
                 }
-                std::thread::sleep(std::time::Duration::from_millis(20));
+                std::thread::park_timeout(std::time::Duration::from_millis(20));
             }
         });
         let result = work();
         done.store(true, std::sync::atomic::Ordering::Relaxed);
+        watcher.thread().unpark();
         result
     })
 }

@@ -188,7 +188,6 @@ fn one(
         executions: EXECUTIONS,
         count: 1,
         seed: settings.seed,
-        recorded: Vec::new(),
     };
     let inferred = match infer::infer(&settings, Some(predictor), reality) {
         // An item that cannot be imported is one that is not solved.

@@ -29,12 +29,18 @@ pub fn test_file(subject: &Subject, goal: &Goal, inferred: &Inferred) -> String 
     if raises {
         text.push_str("import pytest\n\n");
     }
-    // Calls may name classes of the module, so all of its names are there.
-    let _ = writeln!(
-        text,
-        "from {module} import *\nfrom {module} import {}\n",
-        first(subject)
-    );
+    // Calls may name classes of the module, so all of its names are there; `*` leaves some out.
+    let mut names = vec![first(subject)];
+    for found in &inferred.found {
+        if let Outcome::Raised { class, .. } = expected(goal, found)
+            && !is_builtin(class)
+            && !names.contains(&class.as_str())
+        {
+            names.push(class.split('.').next().unwrap_or(class));
+        }
+    }
+    let names = names.join(", ");
+    let _ = writeln!(text, "from {module} import *\nfrom {module} import {names}");
     for (number, found) in inferred.found.iter().enumerate() {
         let name = subject.function.to_lowercase().replace('.', "_");
         let suffix = if number == 0 {
@@ -42,10 +48,9 @@ pub fn test_file(subject: &Subject, goal: &Goal, inferred: &Inferred) -> String 
         } else {
             format!("_{}", number + 1)
         };
-        let _ = writeln!(text, "\ndef test_{name}{suffix}():");
+        let _ = writeln!(text, "\n\ndef test_{name}{suffix}():");
         match expected(goal, found) {
             Outcome::Raised { class, .. } => {
-                let class = exception(&module, class);
                 let _ = writeln!(
                     text,
                     "    with pytest.raises({class}):\n        {}",
@@ -79,16 +84,59 @@ fn is_plain(text: &str) -> bool {
     ndbg_simulator::literal::parse(text).is_ok() && !text.contains("nan") && !text.contains("inf")
 }
 
-/// A builtin exception by its name, another as an attribute of the module.
-fn exception(module: &str, class: &str) -> String {
-    const BUILTIN: &[&str] = &["Error", "Exception", "Warning"];
-    let builtin = BUILTIN.iter().any(|end| class.ends_with(end))
-        || matches!(class, "StopIteration" | "KeyboardInterrupt" | "SystemExit");
-    match class.rsplit_once('.') {
-        None if builtin => class.to_owned(),
-        None => format!("__import__('{module}', fromlist=['*']).{class}"),
-        Some((_, name)) => name.to_owned(),
-    }
+/// Whether a class of exceptions needs no import, told by its name as Python's own are named.
+fn is_builtin(class: &str) -> bool {
+    const NAMED: &[&str] = &[
+        "Exception",
+        "BaseException",
+        "StopIteration",
+        "StopAsyncIteration",
+        "KeyboardInterrupt",
+        "SystemExit",
+        "GeneratorExit",
+        "ArithmeticError",
+        "AssertionError",
+        "AttributeError",
+        "BufferError",
+        "EOFError",
+        "ImportError",
+        "ModuleNotFoundError",
+        "LookupError",
+        "IndexError",
+        "KeyError",
+        "MemoryError",
+        "NameError",
+        "UnboundLocalError",
+        "OSError",
+        "FileExistsError",
+        "FileNotFoundError",
+        "IsADirectoryError",
+        "NotADirectoryError",
+        "PermissionError",
+        "TimeoutError",
+        "ConnectionError",
+        "ReferenceError",
+        "RuntimeError",
+        "NotImplementedError",
+        "RecursionError",
+        "SyntaxError",
+        "IndentationError",
+        "SystemError",
+        "TypeError",
+        "OverflowError",
+        "FloatingPointError",
+        "ZeroDivisionError",
+        "ValueError",
+        "UnicodeError",
+        "UnicodeDecodeError",
+        "UnicodeEncodeError",
+        "UnicodeTranslateError",
+        "Warning",
+        "UserWarning",
+        "DeprecationWarning",
+        "RuntimeWarning",
+    ];
+    NAMED.contains(&class)
 }
 
 fn first(subject: &Subject) -> &str {

@@ -43,7 +43,7 @@ pub struct Settings {
     pub goal: Goal,
     /// Who proposes.
     pub sources: Sources,
-    /// Time, from the start of the first execution.
+    /// Time, with the start of the interpreter and without the verification.
     pub seconds: f64,
     /// Executions at most.
     pub executions: usize,
@@ -51,8 +51,6 @@ pub struct Settings {
     pub count: usize,
     /// Every draw follows from it.
     pub seed: u64,
-    /// Argument texts of calls that were seen to happen.
-    pub recorded: Vec<Vec<String>>,
 }
 
 /// A call that does what it is to do.
@@ -137,7 +135,7 @@ pub fn infer(
         description: &description,
         slots: &slots,
         aim: &aim,
-        pool: pool(&settings.goal, &description.literals, &settings.recorded),
+        pool: pool(&settings.goal, &description.literals),
         varies: settings.sources.search,
         seed: settings.seed,
     };
@@ -156,21 +154,7 @@ pub fn infer(
             _ => Vec::new(),
         }
     };
-    let mut recorded = |round: usize| -> Vec<Genes> {
-        if round > 0 {
-            return Vec::new();
-        }
-        let calls = settings.recorded.iter();
-        calls
-            .filter(|texts| texts.len() == slots.len())
-            .map(|texts| {
-                let values = texts.iter().map(|text| literal::parse(text).ok());
-                values.map(|value| value.map(Value::from)).collect()
-            })
-            .collect()
-    };
-    let mut proposals: [(&'static str, &mut Proposals<'_>); 2] =
-        [("recorded", &mut recorded), ("model", &mut model)];
+    let mut proposals: [(&'static str, &mut Proposals<'_>); 1] = [("model", &mut model)];
     let budget = Budget {
         executions: settings.executions,
         end: started + Duration::from_secs_f64(settings.seconds),
@@ -241,7 +225,7 @@ fn written(function: &str, call: &Call) -> String {
     }
 }
 
-fn pool(goal: &Goal, literals: &[String], recorded: &[Vec<String>]) -> Pool {
+fn pool(goal: &Goal, literals: &[String]) -> Pool {
     // The first values are tried first: those of the goal, then those of the source.
     let mut pool = Pool::default();
     if let Goal::Returns(text) = goal
@@ -251,7 +235,6 @@ fn pool(goal: &Goal, literals: &[String], recorded: &[Vec<String>]) -> Pool {
     }
     let held: Vec<Value> = literals
         .iter()
-        .chain(recorded.iter().flatten())
         .filter_map(|text| Some(literal::parse(text).ok()?.into()))
         .collect();
     pool.add_undone(&held);

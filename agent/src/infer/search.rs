@@ -296,8 +296,7 @@ impl Search<'_, '_> {
                 Some(_) if !slot.required && random.chance(0.1) => None,
                 Some(value) => {
                     let value = if random.chance(0.1) {
-                        let kind = *random.clone().pick(&kinds[at]);
-                        random.bits();
+                        let kind = *random.pick(&kinds[at]);
                         pool.draw(random, kind)
                     } else {
                         mutated(value, pool, random)
@@ -309,8 +308,7 @@ impl Search<'_, '_> {
                     }
                 }
                 None if random.chance(0.5) => {
-                    let kind = *random.clone().pick(&kinds[at]);
-                    random.bits();
+                    let kind = *random.pick(&kinds[at]);
                     let value = pool.draw(random, kind);
                     Some(fitted(slot, value, pool, random))
                 }

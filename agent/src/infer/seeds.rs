@@ -191,7 +191,8 @@ fn argument(
     }
     let kinds = annotated(annotation, &[]);
     if !kinds.is_empty() {
-        return pool.draw(random, *random.clone().pick(&kinds));
+        let kind = *random.pick(&kinds);
+        return pool.draw(random, kind);
     }
     match parameter.default.as_deref().map(literal::parse) {
         Some(Ok(default)) if default != Literal::None => {

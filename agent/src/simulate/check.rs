@@ -171,9 +171,7 @@ fn real_states(program: &Program, recording: &Recording) -> Vec<EventId> {
 
 fn same(event: &Event, recording: &Recording, id: EventId) -> bool {
     let real = recording.event(id);
-    if real.kind != event.kind
-        || program_line(event) != real.line && event.kind != EventKind::Return
-    {
+    if real.kind != event.kind || event.line != real.line && event.kind != EventKind::Return {
         return false;
     }
     let locals = recording.locals(id);
@@ -196,10 +194,6 @@ fn same(event: &Event, recording: &Recording, id: EventId) -> bool {
         (EventKind::Return, Some(value), Some(id)) => same_text(value, recording.text(id)),
         _ => true,
     }
-}
-
-fn program_line(event: &Event) -> u32 {
-    event.line
 }
 
 /// Whether two texts are one value: as literals where both are, else as texts; what cannot be written
