@@ -4,6 +4,7 @@ PYTEST_DONT_REWRITE: this is no test code.
 """
 
 import builtins
+import importlib
 import inspect
 import itertools
 import json
@@ -27,6 +28,7 @@ MOST_ITEMS = 10_000
 RECURSION = 400
 FLUSH = 0.02
 SHORTEST = 0.005
+ASLEEP = 4
 IMPORT_SECONDS = 20
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
@@ -37,6 +39,20 @@ class TooLong(BaseException):
 
 def _ring(_number, _frame):
     raise TooLong
+
+
+def start_clock(seconds):
+    """Rings after so much time on the processor, or a few times as much by the clock.
+
+    Again and again, for code that takes the ringing for an error of its own.
+    """
+    signal.setitimer(signal.ITIMER_PROF, seconds, seconds)
+    signal.setitimer(signal.ITIMER_REAL, ASLEEP * seconds, ASLEEP * seconds)
+
+
+def stop_clock():
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 class Measure:
@@ -134,6 +150,9 @@ class Side:
             self.module, subject["function"]
         )
         self.tree, self.definition = plain, definition
+        if inspect.iscoroutinefunction(self.function):
+            # Few functions need it, and it takes longer to import than a call may take.
+            importlib.import_module("asyncio")
         if made is not None:
             self.ways = [(name, mark, chain) for name, mark, chain in made.ways]
         names = dict(vars(self.module))
@@ -167,6 +186,7 @@ class Worker:
         self.measure = Measure()
         measured = goal if goal["kind"] != "Returns" else None
         signal.signal(signal.SIGALRM, _ring)
+        signal.signal(signal.SIGPROF, _ring)
         signal.setitimer(signal.ITIMER_REAL, IMPORT_SECONDS)
         try:
             self.side = Side(settings["subject"], measured, self.measure)
@@ -224,7 +244,7 @@ class Worker:
 
     def execute(self, receiver, arguments):
         """The result of one call, as `ndbg_execute.py` writes it."""
-        begin = time.perf_counter()
+        begin, busy = time.perf_counter(), time.process_time()
         self.measure.reset()
         self.guard.refused = None
         outcome, value, error = self._run(self.side, receiver, arguments)
@@ -249,7 +269,7 @@ class Worker:
             far = 0.0
         seconds = time.perf_counter() - begin
         if outcome[0] in ("returned", "raised"):
-            self._learn(seconds)
+            self._learn(time.process_time() - busy)
         return [outcome, reached, far, covered, seconds, other]
 
     def _learn(self, seconds):
@@ -266,43 +286,39 @@ class Worker:
 
     def _run(self, side, receiver, arguments):
         """`(outcome, value, error)`."""
-        timer, real = signal.setitimer, signal.ITIMER_REAL
         value = error = None
         # What is drawn by chance is drawn alike, so that a search can go on from what it saw.
         chance = sys.modules.get("random")
         if chance is not None:
             chance.seed(0)
         try:
-            timer(real, self.each, self.each)
+            start_clock(self.each)
             try:
                 names = side.names
                 places, named = eval("_ndbg_arguments(" + arguments + ")", names)
                 if receiver is not None:
                     places = (eval(receiver, names),) + places
             finally:
-                timer(real, 0)
+                stop_clock()
         except TooLong:
-            timer(real, 0)
+            stop_clock()
             return ["long"], None, None
         except BaseException as problem:
             return ["unbuildable", _line(problem)], None, None
         try:
-            timer(real, self.limit, self.limit)
+            start_clock(self.limit)
             try:
                 value = side.function(*places, **named)
                 if inspect.iscoroutine(value):
-                    # Lazily: few functions need it, and it takes long to import.
-                    import asyncio
-
-                    value = asyncio.run(value)
+                    value = importlib.import_module("asyncio").run(value)
                 elif inspect.isgenerator(value):
                     value = list(itertools.islice(value, MOST_ITEMS))
                 text, cut = _text(value)
                 outcome = ["returned", text, cut]
             finally:
-                timer(real, 0)
+                stop_clock()
         except TooLong:
-            timer(real, 0)
+            stop_clock()
             outcome = ["long"]
         except MemoryError:
             outcome = ["raised", "MemoryError", "", None]
