@@ -157,6 +157,7 @@ class Side:
             self.ways = [(name, mark, chain) for name, mark, chain in made.ways]
         names = dict(vars(self.module))
         names["_ndbg_arguments"] = lambda *places, **named: (places, named)
+        names.setdefault("rebuilt", _rebuilt)
         names["__builtins__"] = vars(builtins)
         self.names = names
 
@@ -333,6 +334,14 @@ class Worker:
         if self.guard.refused is not None:
             outcome, error = ["refused", self.guard.refused], None
         return outcome, value, error
+
+
+def _rebuilt(cls, **attributes):
+    """An object with attributes that a recording holds, made without calling its class."""
+    made = cls.__new__(cls)
+    for name, value in attributes.items():
+        object.__setattr__(made, name, value)
+    return made
 
 
 def _same(value, wanted, depth=0):

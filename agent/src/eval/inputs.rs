@@ -7,7 +7,7 @@ use super::items::Item;
 use super::predictor::Predictor;
 use crate::dataset::{self, Runner};
 use crate::fix::stop::Stop;
-use crate::infer::walked;
+use crate::infer::{Start, walked};
 use crate::outcome::Outcome;
 
 /// Events after which a tried call never ends.
@@ -19,7 +19,13 @@ const CHECK: &str = "ndbg_check";
 
 /// Arguments with which the item's function may have returned its output, as they stand in a call.
 pub fn candidate(item: &Item, predictor: &dyn Predictor, sampling: Sampling) -> Option<String> {
-    let found = walked(&item.code, "f", &item.output, predictor, sampling)?;
+    let found = walked(
+        &item.code,
+        "f",
+        Start::Output(&item.output),
+        predictor,
+        sampling,
+    )?;
     Some(found.join(", "))
 }
 

@@ -4,21 +4,26 @@
 mod distance;
 mod genes;
 mod goal;
+mod likely;
 mod mutate;
 mod pool;
 mod population;
 mod proposals;
 mod pytest;
+mod recorded;
 mod run;
 mod score;
 mod search;
 mod seeds;
 mod show;
 mod shrink;
+mod state;
 mod value;
 
 pub use goal::{described, place, subject, value};
-pub use proposals::walked;
+pub use proposals::{Start, walked};
 pub use pytest::test_file;
-pub use run::{Found, Inferred, Settings, Sources, infer};
+pub use recorded::{Names, calls, recorded_file};
+pub use run::{Explained, Found, Inferred, Past, Settings, Sources, infer, infer_from};
 pub use show::{Answer, answer, json};
+pub use state::{State, state};

@@ -5,7 +5,7 @@ use ndbg_simulator::literal::Literal;
 use num_bigint::BigInt;
 
 use super::pool::{Pool, distinct, swapped, without_doubles};
-use super::value::{Kind, Row, Value};
+use super::value::{Kind, REBUILT, Row, Value};
 
 /// Values longer than this are cut: no goal needs them, and each call costs more.
 const LONGEST: usize = 400;
@@ -28,8 +28,14 @@ pub fn mutated(value: &Value, pool: &Pool, random: &mut Random) -> Value {
             if arguments.is_empty() {
                 return value.clone();
             }
-            let at = random.below(arguments.len());
-            arguments[at].1 = mutated(&arguments[at].1, pool, random);
+            // What an object is rebuilt with begins with its class.
+            let first = usize::from(class == REBUILT).min(arguments.len() - 1);
+            let at = first + random.below(arguments.len() - first);
+            if let Some((_, argument)) = arguments.get_mut(at)
+                && !(at == 0 && class == REBUILT)
+            {
+                *argument = mutated(argument, pool, random);
+            }
             Value::Built(class.clone(), arguments)
         }
     }

@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use ndbg_dataset::random::Random;
 
 use super::genes::{Genes, size};
+use super::value::Value;
 
 /// Niches that are kept.
 const NICHES: usize = 24;
@@ -33,9 +34,11 @@ pub struct Population {
 pub fn niche(genes: &Genes, way: &[u32]) -> u64 {
     let mut hasher = DefaultHasher::new();
     for gene in genes {
-        gene.as_ref()
-            .map(super::value::Value::kind)
-            .hash(&mut hasher);
+        gene.as_ref().map(Value::kind).hash(&mut hasher);
+        // Objects that are built in another way can hold what these cannot.
+        if let Some(Value::Built(class, _)) = gene {
+            class.hash(&mut hasher);
+        }
     }
     way.hash(&mut hasher);
     hasher.finish()
@@ -99,7 +102,6 @@ impl Population {
 
 #[cfg(test)]
 mod tests {
-    use super::super::value::Value;
     use super::*;
 
     fn member(number: i64, score: f64) -> Member {

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use ndbg_simulator::grammar::step::{Effect, Operation};
 use ndbg_simulator::harness::Program;
-use ndbg_simulator::harness::backwards::{Inverse, arguments};
-use ndbg_simulator::literal;
+use ndbg_simulator::harness::backwards::{Inverse, arguments, arguments_before};
+use ndbg_simulator::literal::{self, Literal};
 use ndbg_simulator::model::Sampling;
 
 use super::genes::{Genes, Slot};
@@ -48,11 +48,20 @@ impl Inverse for Asking<'_> {
     }
 }
 
-/// Texts of the arguments with which a function may have returned `output`, in the order of its parameters.
+/// Where walks backwards start.
+#[derive(Debug, Clone, Copy)]
+pub enum Start<'a> {
+    /// From the return of a value.
+    Output(&'a str),
+    /// From before a line, with local variables that hold these values.
+    Line(u32, &'a [(String, Literal)]),
+}
+
+/// Texts of the arguments with which a function may have come there, in the order of its parameters.
 pub fn walked(
     source: &str,
     function: &str,
-    output: &str,
+    from: Start<'_>,
     predictor: &dyn Predictor,
     sampling: Sampling,
 ) -> Option<Vec<String>> {
@@ -62,14 +71,18 @@ pub fn walked(
         sampling,
         asked: AtomicU64::new(0),
     };
-    arguments(&program, function, output, &asking)
+    match from {
+        Start::Output(output) => arguments(&program, function, output, &asking),
+        Start::Line(line, held) => arguments_before(&program, function, line, held, &asking),
+    }
 }
 
-/// The model's calls of a round: the likeliest walk and then sampled ones.
+/// The model's calls of a round: the likeliest walk and then sampled ones. A call that several walks lead to
+/// is there as often.
 pub fn round(
     source: &str,
     function: &str,
-    output: &str,
+    from: Start<'_>,
     slots: &[Slot],
     predictor: &dyn Predictor,
     seed: u64,
@@ -87,15 +100,14 @@ pub fn round(
     let greedy = (round == 0).then_some(Sampling::Greedy);
     let mut made: Vec<Genes> = Vec::new();
     for sampling in greedy.into_iter().chain(sampled) {
-        let Some(texts) = walked(source, function, output, predictor, sampling) else {
+        let Some(texts) = walked(source, function, from, predictor, sampling) else {
             break;
         };
         let genes: Genes = texts
             .iter()
             .map(|text| literal::parse(text).ok().map(Into::into))
             .collect();
-        if genes.len() == slots.len() && genes.iter().all(Option::is_some) && !made.contains(&genes)
-        {
+        if genes.len() == slots.len() && genes.iter().all(Option::is_some) {
             made.push(genes);
         }
     }

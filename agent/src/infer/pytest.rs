@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use camino::Utf8Path;
 use ndbg_tools::python::executions::{Goal, Outcome, Subject};
 
-use super::goal::described;
 use super::run::{Found, Inferred};
+use super::value::REBUILT;
 
 /// A module of tests, one for each found call; nothing if nothing was found.
 pub fn test_file(subject: &Subject, goal: &Goal, inferred: &Inferred) -> String {
@@ -23,8 +23,7 @@ pub fn test_file(subject: &Subject, goal: &Goal, inferred: &Inferred) -> String 
     let _ = writeln!(
         text,
         "\"\"\"Inputs with which `{}` {}.\"\"\"\n",
-        subject.function,
-        described(goal)
+        subject.function, inferred.described
     );
     if raises {
         text.push_str("import pytest\n\n");
@@ -41,6 +40,9 @@ pub fn test_file(subject: &Subject, goal: &Goal, inferred: &Inferred) -> String 
     }
     let names = names.join(", ");
     let _ = writeln!(text, "from {module} import *\nfrom {module} import {names}");
+    if inferred.found.iter().any(|found| rebuilds(&found.call)) {
+        text.push_str(REBUILDS);
+    }
     for (number, found) in inferred.found.iter().enumerate() {
         let name = subject.function.to_lowercase().replace('.', "_");
         let suffix = if number == 0 {
@@ -70,6 +72,20 @@ pub fn test_file(subject: &Subject, goal: &Goal, inferred: &Inferred) -> String 
         }
     }
     text
+}
+
+/// What makes an object without calling its class.
+const REBUILDS: &str = "
+
+def rebuilt(cls, **attributes):
+    made = cls.__new__(cls)
+    for name, value in attributes.items():
+        object.__setattr__(made, name, value)
+    return made
+";
+
+fn rebuilds(call: &str) -> bool {
+    call.contains(&format!("{REBUILT}("))
 }
 
 /// What a test expects: of two versions, what the other one does.
@@ -168,11 +184,13 @@ mod tests {
             outcome,
             other: None,
             runs: 3,
+            probability: None,
         }
     }
 
     fn inferred(found: Vec<Found>) -> Inferred {
         Inferred {
+            described: "runs".into(),
             found,
             nearest: None,
             executions: 1,
@@ -180,6 +198,7 @@ mod tests {
             source: None,
             unsteady: None,
             refused: Vec::new(),
+            explained: None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Finding calls that reach a goal: combinations of kinds first, then variation of what came nearest.
 
 use std::collections::HashSet;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ndbg_dataset::random::Random;
 use ndbg_simulator::literal::{self, Literal};
@@ -24,6 +24,9 @@ const FIRST_BATCH: usize = 48;
 const BATCH: usize = 192;
 /// Calls without progress after which the search starts over from its best.
 const PATIENCE: usize = 6_000;
+/// Calls and time beyond the first one that reached the goal, where several are wanted.
+const FURTHER: usize = 20_000;
+const FURTHER_TIME: Duration = Duration::from_secs(2);
 /// Calls of one shrinking step, and of all of them.
 const SHRINK_BATCH: usize = 64;
 const SHRINK_CALLS: usize = 1_500;
@@ -57,8 +60,12 @@ pub struct Task<'a> {
     pub aim: &'a Aim,
     /// Values to start from.
     pub pool: Pool,
+    /// Calls to try before all others, by who knows them.
+    pub given: &'a [(&'static str, Vec<Genes>)],
     /// Whether it varies and combines values, or only tries what others propose.
     pub varies: bool,
+    /// Different calls that are looked for. Of one the smallest is, of several whatever was found.
+    pub answers: usize,
     /// Every draw follows from it.
     pub seed: u64,
 }
@@ -95,6 +102,8 @@ struct Search<'a, 'e> {
     last_progress: usize,
     /// Calls to try next, before any other.
     waiting: Vec<Genes>,
+    /// After how many executions, and when, a call first reached the goal.
+    first_found: Option<(usize, Instant)>,
 }
 
 /// Calls that wait at most.
@@ -124,9 +133,10 @@ pub fn search(
         nearest: f64::INFINITY,
         last_progress: 0,
         waiting: Vec::new(),
+        first_found: None,
     };
     search.go(proposals)?;
-    if !search.done.found.is_empty() {
+    if !search.done.found.is_empty() && task.answers == 1 {
         search.shrink()?;
     }
     Ok(search.done)
@@ -143,6 +153,9 @@ impl Search<'_, '_> {
             .map(|slot| kinds_of(slot, self.task.description, &pool))
             .collect();
         let mut asked = 0;
+        for (source, calls) in self.task.given {
+            self.try_all(calls.clone(), source)?;
+        }
         if self.task.varies {
             let seeds = combinations(
                 self.task.slots,
@@ -218,7 +231,14 @@ impl Search<'_, '_> {
         if self.cancel.is_set() {
             return Err(Stop::interrupted());
         }
-        Ok(!self.done.found.is_empty()
+        let enough = match self.first_found {
+            None => false,
+            Some(_) if self.done.found.len() >= self.task.answers => true,
+            Some((executions, at)) => {
+                self.done.executions >= executions + FURTHER || at.elapsed() > FURTHER_TIME
+            }
+        };
+        Ok(enough
             || self.done.executions >= self.budget.executions
             || Instant::now() >= self.budget.end)
     }
@@ -355,6 +375,17 @@ impl Search<'_, '_> {
         let score = score(self.task.aim, &execution, self.task.description.lines);
         if execution.reached {
             self.done.source.get_or_insert(source);
+            self.first_found
+                .get_or_insert_with(|| (self.done.executions, Instant::now()));
+            if self.task.answers > 1 {
+                // Others like it may do it, too.
+                let member = Member {
+                    genes: genes.clone(),
+                    score,
+                    differs: None,
+                };
+                self.population.add(niche(&genes, &[]), member);
+            }
             self.done.found.push(genes);
             return;
         }
@@ -433,18 +464,26 @@ impl Search<'_, '_> {
                 .map(|(genes, _)| genes)
                 .collect();
             reached.sort_by_cached_key(order);
-            pending = match reached.into_iter().next() {
+            let mut reached = reached.into_iter();
+            let next = reached.next();
+            // The others are small, too.
+            found.extend(reached);
+            pending = match next {
                 Some(genes) if order(&genes) < order(&best) => {
                     found.push(best);
                     best = genes;
                     smaller(self.task.slots, &best)
                 }
-                _ => rest,
+                other => {
+                    found.extend(other);
+                    rest
+                }
             };
         }
         self.done.executions += spent;
+        found.push(best);
         found.sort_by_cached_key(order);
-        found.insert(0, best);
+        found.dedup();
         self.done.found = found;
         Ok(())
     }

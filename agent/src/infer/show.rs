@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use ndbg_tools::python::executions::{Goal, Outcome};
 use serde_json::{Value as Json, json};
 
-use super::goal::described;
-use super::run::Inferred;
+use super::run::{Explained, Inferred};
 
 /// Characters of a value that are shown.
 const SHOWN: usize = 200;
@@ -25,6 +24,16 @@ pub fn answer(goal: &Goal, inferred: &Inferred) -> Answer {
     let mut calls = String::new();
     for found in &inferred.found {
         let _ = write!(calls, "{}", found.call);
+        if let Some(probability) = found.probability {
+            let alone = inferred.explained.as_ref().is_some_and(|e| e.calls == 1);
+            let likely = if alone {
+                "the only one found".into()
+            } else {
+                percent(probability)
+            };
+            let _ = writeln!(calls, "  # {likely}");
+            continue;
+        }
         // What a goal says already needs no second saying.
         match (goal, &found.outcome, &found.other) {
             (_, outcome, Some(other)) => {
@@ -52,19 +61,21 @@ pub fn answer(goal: &Goal, inferred: &Inferred) -> Answer {
         let _ = writeln!(
             remarks,
             "verified: {}, in {} runs in new processes",
-            described(goal),
-            found.runs
+            inferred.described, found.runs
         );
         let by = inferred
             .source
             .map(|by| format!(", by {by}"))
             .unwrap_or_default();
         let _ = writeln!(remarks, "found after {effort}{by}");
+        if let Some(explained) = &inferred.explained {
+            explain(&mut remarks, explained, inferred);
+        }
     } else {
         let _ = writeln!(
             remarks,
             "not found within the budget: no call that {} in {effort}",
-            described(goal)
+            inferred.described
         );
         if let Some((call, execution)) = &inferred.nearest {
             let _ = writeln!(
@@ -93,6 +104,51 @@ pub fn answer(goal: &Goal, inferred: &Inferred) -> Answer {
         let _ = writeln!(remarks, "refused to calls: {what}");
     }
     Answer { calls, remarks }
+}
+
+/// What probabilities mean, and how the recorded call compares.
+fn explain(remarks: &mut String, explained: &Explained, inferred: &Inferred) {
+    let mut from = vec!["the sizes of arguments".to_owned()];
+    if explained.recorded > 0 {
+        from.push(counted(explained.recorded, "other recorded call"));
+    }
+    if explained.walks > 0 {
+        from.push(format!("{} of the model", counted(explained.walks, "walk")));
+    }
+    if explained.calls > 1 {
+        let _ = writeln!(
+            remarks,
+            "probabilities: among {} found, by {}",
+            counted(explained.calls, "call"),
+            from.join(", ")
+        );
+    }
+    if !explained.left_out.is_empty() {
+        let _ = writeln!(
+            remarks,
+            "not compared, because not recorded whole: {}",
+            explained.left_out.join(", ")
+        );
+    }
+    if let Some(recorded) = &explained.recorded_call {
+        let at = inferred
+            .found
+            .iter()
+            .position(|found| found.call == *recorded);
+        let place = match at {
+            Some(at) => format!("answer {}", at + 1),
+            None => "not among the answers".into(),
+        };
+        let _ = writeln!(remarks, "recorded: {}, {place}", short(recorded));
+    }
+}
+
+fn percent(share: f64) -> String {
+    match share {
+        share if share > 0.995 && share < 1.0 => "more than 99 %".into(),
+        share if share < 0.005 => "less than 1 %".into(),
+        share => format!("{:.0} %", 100.0 * share),
+    }
 }
 
 fn counted(count: usize, what: &str) -> String {
@@ -128,17 +184,18 @@ pub fn ending(outcome: &Outcome) -> String {
 }
 
 /// The answer for programs.
-pub fn json(function: &str, goal: &Goal, inferred: &Inferred) -> Json {
+pub fn json(function: &str, inferred: &Inferred) -> Json {
     json!({
         "format": 1,
         "function": function,
-        "goal": described(goal),
+        "goal": inferred.described,
         "verified": !inferred.found.is_empty(),
         "found": inferred.found.iter().map(|found| json!({
             "call": found.call,
             "outcome": outcome(&found.outcome),
             "other": found.other.as_ref().map(outcome),
             "runs": found.runs,
+            "probability": found.probability,
         })).collect::<Vec<_>>(),
         "source": inferred.source,
         "executions": inferred.executions,
@@ -153,6 +210,13 @@ pub fn json(function: &str, goal: &Goal, inferred: &Inferred) -> Json {
             "outcomes": outcomes.iter().map(outcome).collect::<Vec<_>>(),
         })),
         "refused": inferred.refused,
+        "explained": inferred.explained.as_ref().map(|explained| json!({
+            "calls": explained.calls,
+            "recorded_calls": explained.recorded,
+            "walks": explained.walks,
+            "recorded_call": explained.recorded_call,
+            "not_compared": explained.left_out,
+        })),
     })
 }
 

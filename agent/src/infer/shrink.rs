@@ -4,7 +4,7 @@ use ndbg_simulator::literal::Literal;
 use num_bigint::BigInt;
 
 use super::genes::{Genes, Slot, fits, order};
-use super::value::{Row, Value};
+use super::value::{REBUILT, Row, Value};
 
 /// Calls with one value smaller, the smallest first.
 pub fn smaller(slots: &[Slot], genes: &Genes) -> Vec<Genes> {
@@ -72,8 +72,9 @@ fn smaller_values(value: &Value) -> Vec<Value> {
         Value::Built(class, arguments) => {
             let mut made = Vec::new();
             for at in 0..arguments.len() {
-                // Only what was given by name can be left out without moving what follows.
-                if arguments[at].0.is_some() || at + 1 == arguments.len() {
+                // Only what was given by name can be left out without moving what follows. An object that
+                // lacks an attribute is none that a program would have made.
+                if class != REBUILT && (arguments[at].0.is_some() || at + 1 == arguments.len()) {
                     let mut fewer = arguments.clone();
                     fewer.remove(at);
                     made.push(Value::Built(class.clone(), fewer));

@@ -5,6 +5,10 @@ use std::fmt;
 use ndbg_simulator::literal::Literal;
 use num_bigint::BigInt;
 
+/// What makes an object with attributes and without calling its class: `rebuilt(Cart, items=[])`. Calls are
+/// executed where this name is known, and a test file defines it.
+pub const REBUILT: &str = "rebuilt";
+
 /// A value that can be written into a call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Value {

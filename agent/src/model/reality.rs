@@ -33,11 +33,23 @@ impl Reality {
     /// # Errors
     /// None that works, or no place for temporary files.
     pub fn open(python: Option<&Utf8Path>, cancel: &Cancel) -> Result<Self, Stop> {
+        Self::within(python, &[], cancel)
+    }
+
+    /// Finds an interpreter: `python`, or the one of the project with these folders.
+    ///
+    /// # Errors
+    /// None that works, or no place for temporary files.
+    pub fn within(
+        python: Option<&Utf8Path>,
+        folders: &[Utf8PathBuf],
+        cancel: &Cancel,
+    ) -> Result<Self, Stop> {
         let broken = |error: String| Stop::new(Outcome::Environment, error);
         let folder = tempfile::tempdir().map_err(|error| broken(error.to_string()))?;
         let scratch = Utf8PathBuf::from_path_buf(folder.path().to_owned())
             .map_err(|path| broken(format!("`{}` is not UTF-8", path.display())))?;
-        let found = environment::discover(python, &[], cancel);
+        let found = environment::discover(python, folders, cancel);
         let (interpreter, _) = environment::choose(&found, &scratch, cancel)?;
         let plugin =
             plugin::install(&scratch.join("plugin")).map_err(|error| broken(error.to_string()))?;

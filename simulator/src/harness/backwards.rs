@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 use ruff_python_ast::{Expr, ExprCall, Operator, Stmt, StmtFunctionDef, UnaryOp};
 
-use self::usage::{Usage, bound_in, constant, constants, parameters, usages};
+use self::usage::{Usage, bound_in, constant, constants, names_in, parameters, usages};
 use super::program::Program;
 use crate::grammar::step::{Effect, Operation};
 use crate::literal::{self, Literal};
@@ -36,29 +36,48 @@ pub fn arguments<I: Inverse>(
     inverse: &I,
 ) -> Option<Vec<String>> {
     let output = literal::parse(output).ok()?;
-    let definition = program
-        .body()
-        .iter()
-        .find_map(|statement| match statement {
-            Stmt::FunctionDef(definition) if definition.name.as_str() == function => {
-                Some(definition)
-            }
-            _ => None,
-        })?;
-    let mut walk = Walk {
-        inverse,
-        wanted: HashMap::new(),
-        constants: constants(program.body(), definition),
-        usages: usages(definition),
-        depth: 0,
-    };
+    let definition = defined(program, function)?;
+    let mut walk = Walk::new(program, definition, inverse);
     walk.function(definition, &output);
-    Some(
-        parameters(definition)
-            .into_iter()
-            .map(|name| walk.argument(name, &output).to_string())
-            .collect(),
-    )
+    Some(walk.arguments(definition, &output))
+}
+
+/// Arguments with which `function` may have come to `line` (from 1) with local variables that hold these
+/// literals; in the order of its parameters. None where there is no such function, or no statement there.
+pub fn arguments_before<I: Inverse>(
+    program: &Program,
+    function: &str,
+    line: u32,
+    held: &[(String, Literal)],
+    inverse: &I,
+) -> Option<Vec<String>> {
+    let definition = defined(program, function)?;
+    let mut ways = Vec::new();
+    collect_ways(
+        &definition.body,
+        &|statement| program.line_of(statement) == program.statement_line(line),
+        &mut Vec::new(),
+        &mut ways,
+    );
+    let way = ways.pop()?;
+    let mut walk = Walk::new(program, definition, inverse);
+    let names = names_in(definition);
+    for (name, value) in held {
+        // As the source spells it, so that it lives as long as the tree.
+        if let Some(name) = names.get(name.as_str()) {
+            walk.wanted.insert(name, value.clone());
+        }
+    }
+    walk.back(&way);
+    let nothing = Literal::None;
+    Some(walk.arguments(definition, &nothing))
+}
+
+fn defined<'p>(program: &'p Program, function: &str) -> Option<&'p StmtFunctionDef> {
+    program.body().iter().find_map(|statement| match statement {
+        Stmt::FunctionDef(definition) if definition.name.as_str() == function => Some(definition),
+        _ => None,
+    })
 }
 
 struct Walk<'p, 'i, I> {
@@ -71,32 +90,57 @@ struct Walk<'p, 'i, I> {
     depth: usize,
 }
 
-/// A `return` with the blocks that lead to it, the outermost first: a block, and where in it.
-type Exit<'p> = Vec<(&'p [Stmt], usize)>;
+/// A statement with the blocks that lead to it, the outermost first: a block, and where in it.
+type Way<'p> = Vec<(&'p [Stmt], usize)>;
 
-impl<'p, I: Inverse> Walk<'p, '_, I> {
+impl<'p, 'i, I: Inverse> Walk<'p, 'i, I> {
+    fn new(program: &'p Program, definition: &'p StmtFunctionDef, inverse: &'i I) -> Self {
+        Self {
+            inverse,
+            wanted: HashMap::new(),
+            constants: constants(program.body(), definition),
+            usages: usages(definition),
+            depth: 0,
+        }
+    }
+
+    fn arguments(&self, definition: &'p StmtFunctionDef, output: &Literal) -> Vec<String> {
+        parameters(definition)
+            .into_iter()
+            .map(|name| self.argument(name, output).to_string())
+            .collect()
+    }
+
     fn function(&mut self, definition: &'p StmtFunctionDef, output: &Literal) {
         let mut exits = Vec::new();
-        collect_exits(&definition.body, &mut Vec::new(), &mut exits);
+        collect_ways(
+            &definition.body,
+            &|statement| matches!(statement, Stmt::Return(_)),
+            &mut Vec::new(),
+            &mut exits,
+        );
         let Some(exit) = self.likeliest(exits, definition.body.len(), output) else {
             return;
         };
-        for (level, &(block, at)) in exit.iter().enumerate().rev() {
-            match &block[at] {
-                Stmt::Return(inner) if level + 1 == exit.len() => {
-                    if let Some(value) = &inner.value {
-                        self.solve(value, output.clone());
-                    }
-                }
-                // The way leads out of a loop's body: an item was this one.
-                Stmt::For(walked) => {
-                    if let Expr::Name(name) = &*walked.target
-                        && let Some(item) = self.wanted.remove(name.id.as_str())
-                    {
-                        self.solve(&walked.iter, Literal::List(vec![item]));
-                    }
-                }
-                _ => {}
+        if let Some(&(block, at)) = exit.last()
+            && let Stmt::Return(inner) = &block[at]
+            && let Some(value) = &inner.value
+        {
+            self.solve(value, output.clone());
+        }
+        self.back(&exit);
+    }
+
+    /// From the statement at the end of a way back to the beginning of the function.
+    fn back(&mut self, way: &Way<'p>) {
+        for (level, &(block, at)) in way.iter().enumerate().rev() {
+            // The way leads out of a loop's body: an item was this one.
+            if level + 1 < way.len()
+                && let Stmt::For(walked) = &block[at]
+                && let Expr::Name(name) = &*walked.target
+                && let Some(item) = self.wanted.remove(name.id.as_str())
+            {
+                self.solve(&walked.iter, Literal::List(vec![item]));
             }
             for statement in block[..at].iter().rev() {
                 self.before(statement);
@@ -105,8 +149,8 @@ impl<'p, I: Inverse> Walk<'p, '_, I> {
     }
 
     /// The exit that can have given the output: one that returns it as it is, else one at the end.
-    fn likeliest(&self, exits: Vec<Exit<'p>>, length: usize, output: &Literal) -> Option<Exit<'p>> {
-        let mut best: Option<(i32, Exit<'p>)> = None;
+    fn likeliest(&self, exits: Vec<Way<'p>>, length: usize, output: &Literal) -> Option<Way<'p>> {
+        let mut best: Option<(i32, Way<'p>)> = None;
         for exit in exits {
             let Some(&(block, at)) = exit.last() else {
                 continue;
@@ -480,26 +524,43 @@ fn symbol(operator: Operator) -> &'static str {
     operator.as_str()
 }
 
-fn collect_exits<'p>(body: &'p [Stmt], path: &mut Exit<'p>, exits: &mut Vec<Exit<'p>>) {
+/// The ways to all statements that are looked for.
+fn collect_ways<'p>(
+    body: &'p [Stmt],
+    wanted: &dyn Fn(&Stmt) -> bool,
+    path: &mut Way<'p>,
+    ways: &mut Vec<Way<'p>>,
+) {
     for (at, statement) in body.iter().enumerate() {
         path.push((body, at));
+        if wanted(statement) {
+            ways.push(path.clone());
+        }
+        let mut within = |block: &'p [Stmt]| collect_ways(block, wanted, path, ways);
         match statement {
-            Stmt::Return(_) => exits.push(path.clone()),
             Stmt::If(choice) => {
-                collect_exits(&choice.body, path, exits);
+                within(&choice.body);
                 for clause in &choice.elif_else_clauses {
-                    collect_exits(&clause.body, path, exits);
+                    within(&clause.body);
                 }
             }
             Stmt::For(walked) => {
-                collect_exits(&walked.body, path, exits);
-                collect_exits(&walked.orelse, path, exits);
+                within(&walked.body);
+                within(&walked.orelse);
             }
-            Stmt::While(repeated) => collect_exits(&repeated.body, path, exits),
+            Stmt::While(repeated) => {
+                within(&repeated.body);
+                within(&repeated.orelse);
+            }
+            Stmt::With(managed) => within(&managed.body),
             Stmt::Try(attempt) => {
-                collect_exits(&attempt.body, path, exits);
-                collect_exits(&attempt.orelse, path, exits);
-                collect_exits(&attempt.finalbody, path, exits);
+                within(&attempt.body);
+                for handler in &attempt.handlers {
+                    let ruff_python_ast::ExceptHandler::ExceptHandler(handler) = handler;
+                    within(&handler.body);
+                }
+                within(&attempt.orelse);
+                within(&attempt.finalbody);
             }
             _ => {}
         }

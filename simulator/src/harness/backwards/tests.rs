@@ -79,3 +79,41 @@ def f(a, b):
     assert_eq!(found(source, "3").split("; ").nth(1), Some("'xyz'"));
     assert!(arguments(&Program::parse(source, "f()").unwrap(), "g", "3", &Knows).is_none());
 }
+
+fn before(source: &str, line: u32, held: &[(&str, &str)]) -> String {
+    let program = Program::parse(source, "f()").unwrap();
+    let held: Vec<(String, Literal)> = held
+        .iter()
+        .map(|(name, text)| ((*name).to_owned(), literal::parse(text).unwrap()))
+        .collect();
+    arguments_before(&program, "f", line, &held, &Knows)
+        .unwrap()
+        .join("; ")
+}
+
+#[test]
+fn a_state_in_the_middle_leads_back_to_the_arguments() {
+    let source = "\
+def f(x, s):
+    x = x + 1
+    for letter in s:
+        y = 2 * x
+        if y > 3:
+            s = s.upper()
+            print(s)
+    return y
+";
+    // `x` was rebound before, `s` only at the line itself.
+    assert_eq!(before(source, 6, &[("x", "5"), ("s", "'q'")]), "4; 'q'");
+    // One step later `s` has been rebound, too.
+    assert_eq!(before(source, 7, &[("x", "5"), ("s", "'AB'")]), "4; 'ab'");
+    // What is not told stays what the state says of other names.
+    assert_eq!(before(source, 5, &[("y", "8"), ("s", "'q'")]), "3; 'q'");
+}
+
+#[test]
+fn a_line_without_a_statement_leads_nowhere() {
+    let program = Program::parse("def f(x):\n    return x\n", "f()").unwrap();
+    assert!(arguments_before(&program, "f", 9, &[], &Knows).is_none());
+    assert!(arguments_before(&program, "g", 2, &[], &Knows).is_none());
+}

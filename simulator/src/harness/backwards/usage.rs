@@ -86,6 +86,13 @@ pub(super) fn parameters(definition: &StmtFunctionDef) -> Vec<&str> {
         .collect()
 }
 
+/// Names that a function binds or takes, as its source spells them.
+pub(super) fn names_in(definition: &StmtFunctionDef) -> HashSet<&str> {
+    let mut names = bound_in(&definition.body);
+    names.extend(parameters(definition));
+    names
+}
+
 /// How the names of a function are used; the most telling use counts.
 pub(super) fn usages(definition: &StmtFunctionDef) -> HashMap<&str, Usage> {
     let mut found = Uses(HashMap::new());
