@@ -181,6 +181,8 @@ class Worker:
         self.each = settings["each"]
         self.limit = settings["each"]
         self.slowest, self.ended = 0.0, 0
+        # Texts of the arguments after a call, where versions are compared.
+        self.left = self.other = None
         self.goal = goal = settings["goal"]
         self.guard = Guard(settings["folder"])
         self.guard.install()
@@ -191,7 +193,6 @@ class Worker:
         signal.setitimer(signal.ITIMER_REAL, IMPORT_SECONDS)
         try:
             self.side = Side(settings["subject"], measured, self.measure)
-            self.other = None
             if goal["kind"] == "Differs":
                 self.other = Side(goal["subject"], None, self.measure)
         except TooLong:
@@ -255,14 +256,20 @@ class Worker:
             reached = outcome[0] == "returned" and self._is_value(value, outcome[1])
         elif kind == "Raises":
             reached = outcome[0] == "raised" and isinstance(error, self.wanted)
+            reached = reached and self.goal.get("line") in (None, outcome[3])
             far = self.measure.far(self.ways)
         elif kind in ("Reaches", "Where"):
             far = self.measure.far(self.ways)
             reached = far == 0.0 and outcome[0] not in ("unbuildable", "refused")
         elif kind == "Differs":
             if outcome[0] not in ("unbuildable", "refused"):
+                left = self.left
                 other, there, _ = self._run(self.other, receiver, arguments)
                 reached = _differ(outcome, value, other, there)
+                if not reached and outcome[0] == other[0] and left != self.left:
+                    # Nothing but what they make of their arguments tells them apart.
+                    reached = True
+                    outcome, other = outcome + [left], other + [self.left]
         else:
             reached = outcome[0] == "returned"
         covered = [] if kind == "Returns" else sorted(self.measure.hit)
@@ -287,7 +294,7 @@ class Worker:
 
     def _run(self, side, receiver, arguments):
         """`(outcome, value, error)`."""
-        value = error = None
+        value = error = self.left = None
         # What is drawn by chance is drawn alike, so that a search can go on from what it saw.
         chance = sys.modules.get("random")
         if chance is not None:
@@ -316,6 +323,8 @@ class Worker:
                     value = list(itertools.islice(value, MOST_ITEMS))
                 text, cut = _text(value)
                 outcome = ["returned", text, cut]
+                if self.other is not None:
+                    self.left = _text((list(places), named))[0]
             finally:
                 stop_clock()
         except TooLong:

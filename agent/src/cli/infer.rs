@@ -383,7 +383,7 @@ fn inferred(arguments: &InferArguments, cancel: &Cancel) -> Result<Outcome, Stop
         state: state.as_ref(),
     };
     let predictor = model.as_ref().map(|model| model as &dyn Predictor);
-    let inferred = infer::infer_from(&settings, predictor, &reality, past)?;
+    let inferred = infer::infer_from(&settings, predictor, &reality.runner, past)?;
     let answer = infer::answer(&settings.goal, &inferred);
     let text = if arguments.json {
         let json = infer::json(&settings.subject.function, &inferred);

@@ -9,6 +9,7 @@ mod judge;
 pub mod localize;
 mod observe;
 pub mod protected;
+mod reproduce;
 mod requirements;
 pub(crate) mod screen;
 pub(crate) mod search;
@@ -32,6 +33,7 @@ use ndbg_tools::source::SourceFile;
 use baseline::Baseline;
 use budget::Budget;
 use localize::Localization;
+use reproduce::{Ground, Patch};
 use session::{Session, note};
 use settings::{FixSettings, ProjectSettings};
 use stop::Stop;
@@ -39,8 +41,8 @@ use target::Target;
 use verify::Change;
 
 use crate::outcome::Outcome;
-use crate::plan::Facts;
 use crate::plan::search::{SearchOptions, SearchPlanner};
+use crate::plan::{Candidate, Facts};
 use crate::report::event::BudgetFacts;
 use crate::report::{Event, Level, Reporter};
 
@@ -232,12 +234,51 @@ fn attempt(
         &mut planner,
         budget,
     )?;
+    let ground = Ground {
+        session: &session,
+        facts: &facts,
+        reporter,
+    };
+    show(&ground, &ended, &files, budget);
     Ok(Found {
         outcome: ended.outcome,
         summary: ended.summary,
         session,
         changes: ended.changes,
     })
+}
+
+/// Calls that show what was wrong and what else would have passed.
+fn show(
+    ground: &Ground<'_>,
+    ended: &search::Ended,
+    files: &BTreeMap<Utf8PathBuf, SourceFile>,
+    budget: &Budget,
+) {
+    let Some(candidate) = &ended.accepted else {
+        if let Some(failure) = ground.facts.failures.first() {
+            reproduce::raised(ground, failure, budget);
+        }
+        return;
+    };
+    let Some(change) = reproduce::single(&ended.changes) else {
+        return;
+    };
+    let patch = Patch { candidate, change };
+    reproduce::mended(ground, &patch, budget);
+    let others: Vec<(&Candidate, Vec<Change>)> = ended
+        .others
+        .iter()
+        .filter_map(|other| Some((other, verify::changes(other, files).ok()?)))
+        .collect();
+    let others: Vec<Patch<'_>> = others
+        .iter()
+        .filter_map(|(candidate, changes)| {
+            let change = reproduce::single(changes)?;
+            Some(Patch { candidate, change })
+        })
+        .collect();
+    reproduce::told_apart(ground, &patch, &others, budget);
 }
 
 /// The second recording pass, and everything that a planner may know.

@@ -58,6 +58,10 @@ pub struct Ended {
     pub summary: String,
     /// The verified patch; empty without one.
     pub changes: Vec<Change>,
+    /// Its candidate.
+    pub accepted: Option<Candidate>,
+    /// Other candidates that pass the failing tests and were not verified.
+    pub others: Vec<Candidate>,
 }
 
 /// Searches until a patch is verified, nothing is left or the budget is spent.
@@ -270,12 +274,12 @@ fn settle(
         prefer(context, state, budget, &mut plausible)?;
     }
     let grace = Instant::now() + GRACE;
-    for (at, candidate) in plausible.into_iter().enumerate() {
+    for (at, candidate) in plausible.iter().enumerate() {
         // The best of what was found in time is verified in any case.
         if at > 0 && budget.is_spent() && Instant::now() > grace {
             break;
         }
-        let changes = verify::changes(&candidate, context.files)
+        let changes = verify::changes(candidate, context.files)
             .map_err(|error| Stop::new(Outcome::NotFixed, error))?;
         let key = (candidate.file.clone(), candidate.qualname.clone());
         let covering = context
@@ -287,7 +291,7 @@ fn settle(
         let verdict = verify::verify(
             context.session,
             context.baseline,
-            &candidate,
+            candidate,
             &changes,
             &covering,
             budget,
@@ -298,6 +302,8 @@ fn settle(
                 outcome: Outcome::Fixed,
                 summary: candidate.claim.clone(),
                 changes,
+                accepted: Some(candidate.clone()),
+                others: plausible[at + 1..].to_vec(),
             }));
         }
         state.rejected += 1;
@@ -408,6 +414,8 @@ fn not_found(state: &State, budget: &Budget, limit: Option<String>) -> Ended {
         outcome,
         summary,
         changes: Vec::new(),
+        accepted: None,
+        others: Vec::new(),
     }
 }
 

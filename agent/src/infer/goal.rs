@@ -92,6 +92,7 @@ pub fn described(goal: &Goal) -> String {
     match goal {
         Goal::Returns(text) => format!("returns {text}"),
         Goal::Raises(class) => format!("raises {class}"),
+        Goal::RaisesAt { class, line } => format!("raises {class} at line {line}"),
         Goal::Reaches(line) => format!("reaches line {line}"),
         Goal::Where { line, predicate } => format!("reaches line {line} where {predicate}"),
         Goal::Differs(other) => format!(

@@ -25,5 +25,5 @@ pub use proposals::{Start, walked};
 pub use pytest::test_file;
 pub use recorded::{Names, calls, recorded_file};
 pub use run::{Explained, Found, Inferred, Past, Settings, Sources, infer, infer_from};
-pub use show::{Answer, answer, json};
+pub use show::{Answer, answer, ending, json};
 pub use state::{State, state};

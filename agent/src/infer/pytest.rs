@@ -59,6 +59,12 @@ pub fn test_file(subject: &Subject, goal: &Goal, inferred: &Inferred) -> String 
                     found.call
                 );
             }
+            Outcome::Returned {
+                left: Some(left), ..
+            } => {
+                let _ = writeln!(text, "    # Leaves its arguments as {left}");
+                let _ = writeln!(text, "    {}", found.call);
+            }
             Outcome::Returned { text: value, .. } if is_plain(value) => {
                 let check = match value.as_str() {
                     "None" | "True" | "False" => "is",
@@ -212,6 +218,7 @@ mod tests {
         let returned = Outcome::Returned {
             text: "None".into(),
             cut: false,
+            left: None,
         };
         let raised = Outcome::Raised {
             class: "KeyError".into(),

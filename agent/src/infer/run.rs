@@ -17,6 +17,7 @@ use super::recorded::{self, Names};
 use super::search::{Budget, Executes, Proposals, Task, search};
 use super::state::State;
 use super::value::Value;
+use crate::dataset::Runner;
 use crate::eval::Predictor;
 use crate::fix::stop::Stop;
 use crate::model::Reality;
@@ -153,7 +154,7 @@ pub fn infer(
     predictor: Option<&dyn Predictor>,
     reality: &Reality,
 ) -> Result<Inferred, Stop> {
-    infer_from(settings, predictor, reality, Past::default())
+    infer_from(settings, predictor, &reality.runner, Past::default())
 }
 
 /// Infers inputs, with a recorded run at hand.
@@ -163,11 +164,10 @@ pub fn infer(
 pub fn infer_from(
     settings: &Settings,
     predictor: Option<&dyn Predictor>,
-    reality: &Reality,
+    runner: &Runner,
     past: Past<'_>,
 ) -> Result<Inferred, Stop> {
     let started = Instant::now();
-    let runner = &reality.runner;
     let place = Place {
         python: runner.python.clone(),
         plugin: runner.plugin.clone(),

@@ -29,7 +29,7 @@ pub fn score(aim: &Aim, execution: &Execution, lines: (u32, u32)) -> f64 {
         return 0.0;
     }
     let ending = match &execution.outcome {
-        Outcome::Returned { text, cut } => match aim {
+        Outcome::Returned { text, cut, .. } => match aim {
             Aim::Value(wanted) if !cut => match literal::parse(text) {
                 Ok(found) => distance(&found, wanted).min(OTHER_VALUE),
                 Err(_) => OTHER_VALUE,
@@ -82,6 +82,7 @@ mod tests {
             Outcome::Returned {
                 text: text.into(),
                 cut: false,
+                left: None,
             },
             None,
         )

@@ -1,7 +1,7 @@
 //! Finding calls that reach a goal: combinations of kinds first, then variation of what came nearest.
 
 use std::collections::HashSet;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use ndbg_dataset::random::Random;
 use ndbg_simulator::literal::{self, Literal};
@@ -24,9 +24,9 @@ const FIRST_BATCH: usize = 48;
 const BATCH: usize = 192;
 /// Calls without progress after which the search starts over from its best.
 const PATIENCE: usize = 6_000;
-/// Calls and time beyond the first one that reached the goal, where several are wanted.
-const FURTHER: usize = 20_000;
-const FURTHER_TIME: Duration = Duration::from_secs(2);
+/// Calls beyond the first one that reached the goal, where several are wanted. No time: a seed gives the
+/// same answers on every machine.
+const FURTHER: usize = 6_000;
 /// Calls of one shrinking step, and of all of them.
 const SHRINK_BATCH: usize = 64;
 const SHRINK_CALLS: usize = 1_500;
@@ -98,12 +98,14 @@ struct Search<'a, 'e> {
     seen: HashSet<u32>,
     population: Population,
     done: Searched,
+    /// How the calls that reached the goal ended.
+    endings: Vec<Ending>,
     nearest: f64,
     last_progress: usize,
     /// Calls to try next, before any other.
     waiting: Vec<Genes>,
-    /// After how many executions, and when, a call first reached the goal.
-    first_found: Option<(usize, Instant)>,
+    /// After how many executions a call first reached the goal.
+    first_found: Option<usize>,
 }
 
 /// Calls that wait at most.
@@ -130,6 +132,7 @@ pub fn search(
         seen: HashSet::new(),
         population: Population::default(),
         done: Searched::default(),
+        endings: Vec::new(),
         nearest: f64::INFINITY,
         last_progress: 0,
         waiting: Vec::new(),
@@ -234,9 +237,7 @@ impl Search<'_, '_> {
         let enough = match self.first_found {
             None => false,
             Some(_) if self.done.found.len() >= self.task.answers => true,
-            Some((executions, at)) => {
-                self.done.executions >= executions + FURTHER || at.elapsed() > FURTHER_TIME
-            }
+            Some(executions) => self.done.executions >= executions + FURTHER,
         };
         Ok(enough
             || self.done.executions >= self.budget.executions
@@ -375,8 +376,7 @@ impl Search<'_, '_> {
         let score = score(self.task.aim, &execution, self.task.description.lines);
         if execution.reached {
             self.done.source.get_or_insert(source);
-            self.first_found
-                .get_or_insert_with(|| (self.done.executions, Instant::now()));
+            self.first_found.get_or_insert(self.done.executions);
             if self.task.answers > 1 {
                 // Others like it may do it, too.
                 let member = Member {
@@ -386,6 +386,7 @@ impl Search<'_, '_> {
                 };
                 self.population.add(niche(&genes, &[]), member);
             }
+            self.endings.push(Ending::of(&execution));
             self.done.found.push(genes);
             return;
         }
@@ -398,8 +399,12 @@ impl Search<'_, '_> {
             self.last_progress = self.done.executions;
         }
         let mut differs = None;
-        if let (Aim::Value(wanted), Outcome::Returned { text, cut: false }) =
-            (self.task.aim, &execution.outcome)
+        if let (
+            Aim::Value(wanted),
+            Outcome::Returned {
+                text, cut: false, ..
+            },
+        ) = (self.task.aim, &execution.outcome)
             && let Ok(found) = literal::parse(text)
         {
             differs = difference(&found, wanted);
@@ -439,11 +444,15 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Smaller calls that still reach the goal, as long as there are any.
+    /// Smaller calls that still reach the goal and end alike, as long as there are any.
     fn shrink(&mut self) -> Result<(), Stop> {
-        let mut found = std::mem::take(&mut self.done.found);
-        found.sort_by_cached_key(order);
-        let mut best = found.remove(0);
+        let endings = std::mem::take(&mut self.endings);
+        let mut found: Vec<(Genes, Ending)> = std::mem::take(&mut self.done.found)
+            .into_iter()
+            .zip(endings)
+            .collect();
+        found.sort_by_cached_key(|(genes, _)| order(genes));
+        let (mut best, mut ending) = found.remove(0);
         let mut spent = 0;
         let mut pending = smaller(self.task.slots, &best);
         while !pending.is_empty() && spent < SHRINK_CALLS && Instant::now() < self.budget.end {
@@ -457,21 +466,22 @@ impl Search<'_, '_> {
                 .collect();
             let executions = self.executor.run(&calls)?;
             spent += executions.len();
-            let mut reached: Vec<Genes> = pending
+            let mut reached: Vec<(Genes, Ending)> = pending
                 .into_iter()
                 .zip(executions)
                 .filter(|(_, execution)| execution.reached)
-                .map(|(genes, _)| genes)
+                .map(|(genes, execution)| (genes, Ending::of(&execution)))
+                .filter(|(_, other)| ending.may_become(other))
                 .collect();
-            reached.sort_by_cached_key(order);
+            reached.sort_by_cached_key(|(genes, _)| order(genes));
             let mut reached = reached.into_iter();
             let next = reached.next();
             // The others are small, too.
             found.extend(reached);
             pending = match next {
-                Some(genes) if order(&genes) < order(&best) => {
-                    found.push(best);
-                    best = genes;
+                Some((genes, other)) if order(&genes) < order(&best) => {
+                    found.push((best, ending));
+                    (best, ending) = (genes, other);
                     smaller(self.task.slots, &best)
                 }
                 other => {
@@ -481,10 +491,35 @@ impl Search<'_, '_> {
             };
         }
         self.done.executions += spent;
-        found.push(best);
-        found.sort_by_cached_key(order);
+        found.push((best, ending));
+        found.sort_by_cached_key(|(genes, _)| order(genes));
+        let mut found: Vec<Genes> = found.into_iter().map(|(genes, _)| genes).collect();
         found.dedup();
         self.done.found = found;
         Ok(())
+    }
+}
+
+/// How a call ended, in both versions if there are two: as a class of exceptions, nothing for a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Ending(Option<String>, Option<Option<String>>);
+
+impl Ending {
+    fn of(execution: &Execution) -> Self {
+        let class = |outcome: &Outcome| match outcome {
+            Outcome::Returned { .. } => None,
+            Outcome::Raised { class, .. } => Some(class.clone()),
+            other => Some(format!("{:?}", std::mem::discriminant(other))),
+        };
+        Self(
+            class(&execution.outcome),
+            execution.other.as_ref().map(class),
+        )
+    }
+
+    /// Whether a call may be replaced by a smaller one that ends in this way. Two versions part over the same
+    /// thing only if both go on to end as they did; one may come to return a value.
+    fn may_become(&self, other: &Self) -> bool {
+        self == other || (self.1.is_none() && other.0.is_none())
     }
 }

@@ -166,8 +166,16 @@ fn short(text: &str) -> String {
 /// How a call ended.
 pub fn ending(outcome: &Outcome) -> String {
     match outcome {
-        Outcome::Returned { text, cut } => {
-            format!("returns {}{}", short(text), if *cut { "…" } else { "" })
+        Outcome::Returned { text, cut, left } => {
+            let left = left
+                .as_ref()
+                .map(|left| format!(" and leaves its arguments as {}", short(left)));
+            format!(
+                "returns {}{}{}",
+                short(text),
+                if *cut { "…" } else { "" },
+                left.unwrap_or_default()
+            )
         }
         Outcome::Raised { class, message, .. } if message.is_empty() => format!("raises {class}"),
         Outcome::Raised { class, message, .. } => {
@@ -222,7 +230,9 @@ pub fn json(function: &str, inferred: &Inferred) -> Json {
 
 fn outcome(outcome: &Outcome) -> Json {
     match outcome {
-        Outcome::Returned { text, cut } => json!({ "returned": text, "cut": cut }),
+        Outcome::Returned { text, cut, left } => {
+            json!({ "returned": text, "cut": cut, "left": left })
+        }
         Outcome::Raised {
             class,
             message,

@@ -81,6 +81,46 @@ pub struct VerifyStep {
     pub seconds: f64,
 }
 
+/// A call that shows something; every version was run with it in new processes.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Example {
+    /// What it shows.
+    pub shows: Shows,
+    /// File of the function, relative to the project.
+    pub file: Utf8PathBuf,
+    /// The function.
+    pub function: String,
+    /// The call, as Python reads it; none where no call was found.
+    pub call: Option<String>,
+    /// Versions with what they do: "returns 3".
+    pub results: Vec<VersionResult>,
+    /// Other patches that it compares the verified one with, in words.
+    pub beside: Option<String>,
+    /// Calls executed to find it.
+    pub executions: usize,
+    /// Seconds.
+    pub seconds: f64,
+}
+
+/// What an example shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shows {
+    /// The failure, as small as it gets.
+    Failure,
+    /// That two plausible patches are not the same.
+    Difference,
+}
+
+/// What one version does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VersionResult {
+    /// `before`, `patched`, or what the other patch believes.
+    pub version: String,
+    /// "returns 3", "raises KeyError: 'x'".
+    pub result: String,
+}
+
 /// What happened.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -247,6 +287,8 @@ pub enum Event {
         /// Why, in a line.
         reason: String,
     },
+    /// A call shows the failure, or tells plausible patches apart.
+    Example(Example),
     /// Something a reader should know.
     Note {
         /// How loud.

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::outcome::Outcome;
 use crate::plan::{Failure, SuspectFunction, SuspectStatement};
 use crate::report::ReportError;
-use crate::report::event::VerifyStep;
+use crate::report::event::{Example, VerifyStep};
 use crate::report::gaps;
 use crate::report::story::{Environment, Note, Story, Tally, Tree, Tried};
 
@@ -60,6 +60,7 @@ struct Report<'a> {
     tried: Vec<OperatorTally<'a>>,
     near_misses: &'a [Tried],
     verification: Vec<Verification<'a>>,
+    examples: &'a [Example],
     limits_reached: Vec<String>,
     not_tried: Vec<String>,
     notes: &'a [Note],
@@ -162,6 +163,7 @@ pub fn render(story: &Story) -> Result<String, ReportError> {
                 diff: &patch.diff,
             })
             .collect(),
+        examples: &story.examples,
         limits_reached: gaps::limits(story)
             .into_iter()
             .filter(|limit| limit.reached)

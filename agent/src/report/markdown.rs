@@ -14,7 +14,7 @@ use crate::report::sides::sides;
 use crate::report::story::{PlausiblePatch, Story, Tally};
 use crate::report::visible::{first_lines, visible};
 use crate::report::wording::{
-    capital, duration, numbers, place_in_prose, plural, screened, sentence, title,
+    capital, duration, example, numbers, place_in_prose, plural, screened, sentence, title,
 };
 use crate::report::{gaps, next};
 
@@ -39,6 +39,7 @@ pub fn render(story: &Story) -> String {
         .is_some_and(|end| end.outcome == Outcome::Fixed);
     if fixed {
         page.patch(story);
+        page.examples(story);
         page.verification(story);
         page.ranking(story);
         page.tried(story);
@@ -46,6 +47,7 @@ pub fn render(story: &Story) -> String {
     } else {
         // Without a patch, the report is what the run is for: why, and where to go on, come first.
         page.notes(story);
+        page.examples(story);
         page.leads(story);
         page.near_misses(story);
         page.verification(story);
@@ -189,6 +191,18 @@ impl Page {
         } else if let Some(command) = next::apply_in_project(story) {
             self.line("To apply it, in the project folder:");
             self.fenced("sh", &command, usize::MAX);
+        }
+    }
+
+    fn examples(&mut self, story: &Story) {
+        if story.examples.is_empty() {
+            return;
+        }
+        self.heading("Smallest calls");
+        self.line("Found by running the function with many arguments; each was run again in new processes.");
+        self.out.push('\n');
+        for shown in &story.examples {
+            self.line(&format!("- {}.", prose(&capital(&example(shown)))));
         }
     }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::outcome::Outcome;
 use crate::plan::{Failure, Screened, SuspectFunction, SuspectStatement};
-use crate::report::event::{BudgetFacts, Counts, Level, VerifyStep};
+use crate::report::event::{BudgetFacts, Counts, Example, Level, VerifyStep};
 
 /// A run, as far as it went.
 #[derive(Debug, Default, Clone)]
@@ -42,6 +42,8 @@ pub struct Story {
     pub telling: Vec<Tried>,
     /// Patches that passed the screening.
     pub plausible: Vec<PlausiblePatch>,
+    /// Calls that show the failure or tell patches apart.
+    pub examples: Vec<Example>,
     /// The last standing of the search.
     pub progress: Option<Progress>,
     /// Notes, in order.

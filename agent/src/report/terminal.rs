@@ -8,12 +8,12 @@ use camino::Utf8Path;
 
 use crate::outcome::Outcome;
 use crate::plan::{Failure, Screened, SuspectFunction};
-use crate::report::event::{BudgetFacts, Event, Level, Stamped, VerifyStep};
+use crate::report::event::{BudgetFacts, Event, Level, Shows, Stamped, VerifyStep};
 use crate::report::look::{Look, Role};
 use crate::report::sides::sides;
 use crate::report::story::{PlausiblePatch, Story};
 use crate::report::visible::{ellipsize, first_lines, one_line, visible, wrap};
-use crate::report::wording::{counts, duration, place, plural, screened};
+use crate::report::wording::{counts, duration, example, place, plural, screened};
 
 use page::Page;
 
@@ -205,6 +205,14 @@ impl Page<'_> {
                     ("rejected", Role::Bad)
                 };
                 self.entry(label, role, reason);
+            }
+            Event::Example(shown) => {
+                let label = match (shown.shows, &shown.call) {
+                    (Shows::Failure, _) => "reproduced",
+                    (Shows::Difference, Some(_)) => "told apart",
+                    (Shows::Difference, None) => "alike",
+                };
+                self.entry(label, Role::Strong, &example(shown));
             }
             Event::Note { level, text, hint } => self.note(*level, text, hint.as_deref()),
             Event::Applied { files } => {

@@ -2,7 +2,7 @@
 
 use crate::outcome::Outcome;
 use crate::plan::Screened;
-use crate::report::event::Counts;
+use crate::report::event::{Counts, Example, Shows};
 use crate::report::story::{Story, Tried};
 use crate::report::visible::one_line;
 
@@ -47,6 +47,29 @@ pub fn counts(counts: Counts) -> String {
         parts.push(format!("{} skipped", counts.skipped));
     }
     parts.join(", ")
+}
+
+/// What an example shows, in a line; texts of the repository stand between backticks.
+pub fn example(example: &Example) -> String {
+    let calls = plural(example.executions, "call");
+    let beside = example.beside.as_deref().map(one_line).unwrap_or_default();
+    let Some(call) = &example.call else {
+        return format!("none of {calls} tells it from the patch that {beside}");
+    };
+    let call = one_line(call);
+    let mut said = example
+        .results
+        .iter()
+        .map(|result| one_line(&result.result));
+    let (first, second) = (said.next().unwrap_or_default(), said.next());
+    match (example.shows, second) {
+        (Shows::Failure, Some(second)) => format!("`{call}` {first}; patched, it {second}"),
+        (Shows::Failure, None) => format!("`{call}` {first}"),
+        (Shows::Difference, second) => format!(
+            "`{call}` {first}; with another patch that passes the tests ({beside}), it {}",
+            second.unwrap_or_default()
+        ),
+    }
 }
 
 /// How a run ended, as a heading; `None` when it was killed before it could say.

@@ -53,6 +53,13 @@ pub enum Goal {
     Returns(String),
     /// Raise a class, or a subclass of it.
     Raises(String),
+    /// Raise a class, or a subclass of it, at a line of the file or further down from there.
+    RaisesAt {
+        /// The class.
+        class: String,
+        /// The line.
+        line: u32,
+    },
     /// Run a line of the file.
     Reaches(u32),
     /// Come to a line with a condition true.
@@ -86,6 +93,9 @@ pub enum Outcome {
         text: String,
         /// Whether the text ends early.
         cut: bool,
+        /// What it left of its arguments, where nothing else tells two versions apart: a list of those given
+        /// by place, and a dictionary of the others.
+        left: Option<String>,
     },
     /// With an exception.
     Raised {
@@ -337,6 +347,9 @@ fn goal_of(goal: &Goal) -> Json {
     match goal {
         Goal::Returns(value) => json!({ "kind": "Returns", "value": value }),
         Goal::Raises(class) => json!({ "kind": "Raises", "class": class }),
+        Goal::RaisesAt { class, line } => {
+            json!({ "kind": "Raises", "class": class, "line": line })
+        }
         Goal::Reaches(line) => json!({ "kind": "Reaches", "line": line }),
         Goal::Where { line, predicate } => {
             json!({ "kind": "Where", "line": line, "predicate": predicate })
@@ -455,6 +468,7 @@ fn outcome_of(told: &Json) -> Result<Outcome, ExecutionsError> {
         "returned" => Outcome::Returned {
             text: text(1),
             cut: told[2].as_bool().unwrap_or_default(),
+            left: told[3].as_str().map(str::to_owned),
         },
         "raised" => Outcome::Raised {
             class: text(1),

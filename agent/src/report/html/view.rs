@@ -12,7 +12,7 @@ use crate::report::prose::{Span, spans};
 use crate::report::story::{Baseline, PlausiblePatch, Story, Tried};
 use crate::report::visible::one_line;
 use crate::report::wording::{
-    capital, duration, place_in_prose, plural, screened, sentence, title,
+    capital, duration, example, place_in_prose, plural, screened, sentence, title,
 };
 use crate::report::{facts, gaps, next};
 
@@ -41,6 +41,7 @@ pub struct Page {
     flaky: Vec<String>,
     leads: Vec<Prose>,
     patch: Option<Patch>,
+    examples: Vec<Prose>,
     verifications: Vec<Verification>,
     functions: Vec<Suspect>,
     statements: Vec<Suspect>,
@@ -156,6 +157,11 @@ impl Page {
                 leads(story).iter().map(|lead| prose(lead)).collect()
             },
             patch: patch(story),
+            examples: story
+                .examples
+                .iter()
+                .map(|shown| prose(&capital(&example(shown))))
+                .collect(),
             verifications: story.plausible.iter().map(verification).collect(),
             functions: story
                 .functions

@@ -191,6 +191,7 @@ impl Story {
                     at,
                 });
             }
+            Event::Example(example) => self.examples.push(example),
             Event::Note { level, text, hint } => self.notes.push(Note { level, text, hint }),
             Event::Applied { files } => self.applied = files,
             Event::Finished {
