@@ -175,9 +175,14 @@ mod tests {
 
     #[test]
     fn a_long_diff_is_cut() {
-        let was: String = (0..100).map(|i| format!("a{i}\n")).collect();
-        let is: String = (0..100).map(|i| format!("b{i}\n")).collect();
-        let (_, diff) = difference(&Request::new("", was, 1), &Request::new("", is, 1));
+        let lines = |letter: char| {
+            let lines: Vec<String> = (0..100).map(|i| format!("{letter}{i}")).collect();
+            lines.join("\n")
+        };
+        let (_, diff) = difference(
+            &Request::new("", lines('a'), 1),
+            &Request::new("", lines('b'), 1),
+        );
         assert_eq!(diff.lines().count(), LINES + 1);
         assert!(diff.ends_with("… 188 more lines"));
     }

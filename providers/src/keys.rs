@@ -93,7 +93,8 @@ fn read(path: &Path) -> Result<BTreeMap<String, Secret>, Failure> {
         .collect()
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt as _;

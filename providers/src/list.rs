@@ -2,17 +2,17 @@
 
 use crate::answer::text;
 use crate::config::Config;
+use crate::endpoint::Stop;
 use crate::failure::Failure;
 use crate::model::Model;
 use crate::network::{self, causes, host_of};
 use crate::provider::{Language, Provider};
 use crate::target::{Target, locate};
-use crate::{keys, live, secret};
+use crate::{keys, live, secret, transfer};
 use reqwest::Client;
 use serde::Serialize;
 use serde_json::Value;
-use std::time::Duration;
-use tokio::runtime::Runtime;
+use std::time::{Duration, Instant};
 
 /// How long a list of models may take; a server that is there answers sooner.
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -165,17 +165,18 @@ fn one(
 
 /// Names that the server lists and that come close to the model's, nearest first, three at most.
 /// Empty where it cannot be asked.
-pub(crate) fn near(
+pub(crate) async fn near(
     client: &Client,
     target: &Target,
     model: &Model,
-    runtime: Option<&Runtime>,
+    stop: Stop<'_>,
 ) -> Vec<String> {
-    let Some(runtime) = runtime else {
-        return Vec::new();
-    };
-    let listed = runtime.block_on(models(client, model.provider, target));
-    closest(&model.name, &listed.unwrap_or_default())
+    let deadline = Instant::now() + PATIENCE;
+    let listed = models(client, model.provider, target);
+    match transfer::within(stop, deadline, PATIENCE, listed).await {
+        Ok(Ok(listed)) => closest(&model.name, &listed),
+        _ => Vec::new(),
+    }
 }
 
 fn closest(name: &str, listed: &[String]) -> Vec<String> {

@@ -8,8 +8,8 @@ use crate::failure::Failure;
 use crate::keys;
 use crate::list;
 use crate::model::Model;
-use crate::offer::Without;
-use crate::reply::{Reply, Usage};
+use crate::offer::{Offer, Without};
+use crate::reply::{Finish, Reply, Usage};
 use crate::request::{Request, estimate_tokens};
 use crate::retry::{self, Enough};
 use crate::secret::{Secret, redact};
@@ -91,22 +91,19 @@ impl Live {
     }
 
     /// The failure as the caller sees it: complete, and without secrets.
-    fn explained(&self, failure: Failure) -> Failure {
+    fn explained(&self, failure: Failure, stop: Stop<'_>) -> Failure {
         let clean = |text: &str| redact(text, &self.secrets);
         match failure {
             Failure::UnknownModel {
                 provider, model, ..
             } => {
-                let near = list::near(
-                    &self.client,
-                    &self.target,
-                    &self.model,
-                    self.runtime.as_ref(),
-                );
+                let near = self.runtime.as_ref().map(|runtime| {
+                    runtime.block_on(list::near(&self.client, &self.target, &self.model, stop))
+                });
                 Failure::UnknownModel {
                     provider,
                     model,
-                    near,
+                    near: near.unwrap_or_default(),
                 }
             }
             // A server that wants a key where none was known says that it is wrong.
@@ -130,9 +127,9 @@ impl Live {
         }
     }
 
-    fn reply(&self, arrived: &Arrived, request: &Request, began: Instant) -> Reply {
+    fn reply(&mut self, arrived: &Arrived, request: &Request, began: Instant) -> Reply {
         let (text, finish) = arrived.answer.settled();
-        Reply {
+        let mut reply = Reply {
             text,
             tool_calls: arrived.answer.calls.clone(),
             usage: usage(&arrived.answer, request),
@@ -140,7 +137,15 @@ impl Live {
             without: self.without.iter().copied().collect(),
             time_to_first_token: whole_micros(arrived.first),
             elapsed: whole_micros(began.elapsed()),
+        };
+        // Some servers take a schema and pay no attention to it. This reply is what it is; from the
+        // next request on the model is told in words.
+        let held = request.schema.is_some() && !self.without.contains(&Offer::Schema);
+        if held && finish == Finish::Stop && reply.json().is_err() {
+            self.without.insert(Offer::Schema);
+            reply.without = self.without.iter().copied().collect();
         }
+        reply
     }
 }
 
@@ -210,7 +215,7 @@ impl Endpoint for Live {
                 }
             };
             if !passing {
-                return Err(self.explained(failure));
+                return Err(self.explained(failure, stop));
             }
             let left = deadline.saturating_duration_since(Instant::now());
             match retry::wait(&self.limits, made, left, asked, retry::draw()) {
@@ -227,7 +232,7 @@ impl Endpoint for Live {
                         return Err(Failure::Cancelled);
                     }
                 }
-                Err(Enough::Attempts | Enough::Wait) => return Err(self.explained(failure)),
+                Err(Enough::Attempts | Enough::Wait) => return Err(self.explained(failure, stop)),
             }
         }
     }

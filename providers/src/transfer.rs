@@ -40,7 +40,7 @@ pub(crate) enum Missed {
 }
 
 /// Why a wait ended early.
-enum Cut {
+pub(crate) enum Cut {
     Cancelled,
     TooLong,
     Deadline,
@@ -59,22 +59,23 @@ pub(crate) struct Attempt<'a> {
 }
 
 /// Waits for `work`, at most `limit`, and looks at the flag and the deadline meanwhile.
-async fn within<T>(
-    attempt: &Attempt<'_>,
+pub(crate) async fn within<T>(
+    stop: Stop<'_>,
+    deadline: Instant,
     limit: Duration,
     work: impl Future<Output = T>,
 ) -> Result<T, Cut> {
     let mut work = pin!(work);
     let end = Instant::now() + limit;
     loop {
-        if (attempt.stop)() {
+        if stop() {
             return Err(Cut::Cancelled);
         }
         if let Ok(done) = tokio::time::timeout(TICK, work.as_mut()).await {
             return Ok(done);
         }
         let now = Instant::now();
-        if now >= attempt.deadline {
+        if now >= deadline {
             return Err(Cut::Deadline);
         }
         if now >= end {
@@ -136,7 +137,14 @@ async fn send(attempt: &Attempt<'_>, call: &Call) -> Result<Response, Missed> {
         value.set_sensitive(true);
         request = request.header(name, value);
     }
-    match within(attempt, attempt.limits.first_byte, request.send()).await {
+    match within(
+        attempt.stop,
+        attempt.deadline,
+        attempt.limits.first_byte,
+        request.send(),
+    )
+    .await
+    {
         Ok(Ok(response)) => Ok(response),
         Ok(Err(error)) => Err(unreachable(attempt, &error)),
         Err(cut) => Err(ended(attempt, &cut, attempt.limits.first_byte)),
@@ -196,7 +204,13 @@ async fn said(attempt: &Attempt<'_>, mut response: Response) -> Said {
         .map(|to| format!("it points to `{to}`, and a key is not sent on"));
     let mut body = Vec::new();
     while body.len() < MOST_ERROR_BYTES
-        && let Ok(Ok(Some(piece))) = within(attempt, attempt.limits.stall, response.chunk()).await
+        && let Ok(Ok(Some(piece))) = within(
+            attempt.stop,
+            attempt.deadline,
+            attempt.limits.stall,
+            response.chunk(),
+        )
+        .await
     {
         body.extend_from_slice(&piece);
     }
@@ -239,7 +253,7 @@ async fn receive(
         } else {
             attempt.limits.stall
         };
-        let piece = match within(attempt, limit, response.chunk()).await {
+        let piece = match within(attempt.stop, attempt.deadline, limit, response.chunk()).await {
             Ok(Ok(Some(piece))) => piece,
             Ok(Ok(None)) => break,
             // What broke after the server said that it was done has lost nothing.

@@ -99,7 +99,7 @@ fn whole(response: &Value, answer: &mut Answer) -> Result<(), Trouble> {
     if text(response, "/status") == Some("failed") {
         return Err(Trouble::Server(response.clone()));
     }
-    if !answer.has_begun() {
+    if answer.text.is_empty() && answer.calls.is_empty() && answer.refusal.is_empty() {
         let output = response.get("output").and_then(Value::as_array);
         for item in output.into_iter().flatten() {
             answer.calls.extend(function_call(item));

@@ -47,7 +47,7 @@ fn refused_options_are_left_out_one_by_one_and_for_good() {
             r#"{"detail":[{"msg":"Extra inputs are not permitted: seed"}]}"#,
             1,
         )
-        .streams(CHAT);
+        .streams(&CHAT.replace("The sky", "{}").replace(" is blü.", ""));
     let mut endpoint = live("openai/gpt-5", &server.url());
     let reply = ask(&mut endpoint, &full()).reply();
     assert_eq!(
@@ -121,6 +121,24 @@ fn without_a_schema_the_model_is_told_in_words() {
         );
         assert!(told.ends_with("{\"type\":\"object\"}"), "{model}: {told}");
     }
+}
+
+#[test]
+fn a_schema_that_is_ignored_is_told_in_words_the_next_time() {
+    let server = Server::new().streams(CHAT);
+    let mut endpoint = live("openai/m", &server.url());
+    let reply = ask(&mut endpoint, &full()).reply();
+    assert!(reply.json().is_err());
+    assert_eq!(reply.without, [Offer::Schema]);
+    ask(&mut endpoint, &full()).reply();
+    let bodies = server.bodies();
+    assert_eq!(
+        bodies.len(),
+        2,
+        "nothing is asked twice behind the caller's back"
+    );
+    assert_eq!(bodies[1].get("response_format"), None);
+    assert_ne!(bodies[1]["messages"][0], bodies[0]["messages"][0]);
 }
 
 #[test]
