@@ -97,23 +97,25 @@ fn a_prompt_that_is_declined_is_no_reply() {
 #[test]
 fn a_stream_that_breaks_off_is_tried_again_and_then_said() {
     for (model, stream) in FAMILIES {
-        let cut = &stream[..stream.len() * 2 / 3];
-        let cut = cut.trim_end_matches(|c| c != '}').to_owned();
-        // Up to a third of the last event is missing, so neither an end nor a finish has come.
-        let cut = cut[..cut.len() - 5].to_owned();
-        let server = Server::new().streams(&cut);
-        let ended = ask(&mut live(model, &server.url()), &hello());
-        let again = ended
-            .shown
-            .iter()
-            .filter(|line| line.starts_with("again: the reply broke off"))
-            .count();
-        assert_eq!(again, 2, "{model}: {:?}", ended.shown);
-        assert!(
-            matches!(ended.failure(), Failure::Truncated { received } if received > 0),
-            "{model}"
-        );
-        assert_eq!(server.bodies().len(), 3);
+        // After an event, where nothing looks wrong but the missing end, and inside of one.
+        let after = stream[..stream.len() * 2 / 3].rfind('}').unwrap() + 1;
+        let after = stream[..after].rfind('\n').unwrap() + 1;
+        for end in [after, after + 30] {
+            let server = Server::new().streams(&stream[..end]);
+            let ended = ask(&mut live(model, &server.url()), &hello());
+            let broken = "again: the reply broke off";
+            let again = ended.shown.iter().filter(|line| line.starts_with(broken));
+            assert_eq!(again.count(), 2, "{model}: {:?}", ended.shown);
+            let failure = ended.failure();
+            assert_eq!(
+                failure,
+                Failure::Truncated {
+                    received: end as u64
+                },
+                "{model}"
+            );
+            assert_eq!(server.bodies().len(), 3);
+        }
     }
 }
 
@@ -336,7 +338,7 @@ fn a_call_is_cancelled_at_once_wherever_it_waits() {
     for url in [silent, stalled, waiting.url()] {
         let (failure, late) = cancelled(&url, Duration::from_millis(300));
         assert_eq!(failure, Failure::Cancelled);
-        assert!(late < Duration::from_millis(500), "{late:?}");
+        assert!(late < Duration::from_millis(1500), "{late:?}");
     }
 }
 
