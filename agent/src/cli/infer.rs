@@ -186,11 +186,11 @@ impl PastArguments {
     /// The recording that is named, or made now.
     fn open(
         &self,
-        run: Option<Utf8PathBuf>,
+        run: Option<&Utf8PathBuf>,
         python: Option<&Utf8PathBuf>,
         cancel: &Cancel,
     ) -> Result<Opened, Stop> {
-        if let Some(folder) = run.as_ref().or(self.recording.as_ref()) {
+        if let Some(folder) = run.or(self.recording.as_ref()) {
             return open(Some(folder));
         }
         if self.tests.is_empty() {
@@ -293,7 +293,7 @@ fn inferred(arguments: &InferArguments, cancel: &Cancel) -> Result<Outcome, Stop
     let run = wanted.as_ref().and_then(|(run, _)| run.clone());
     let is_asked = wanted.is_some() || past.recording.is_some() || !past.tests.is_empty();
     let opened = if is_asked {
-        Some(past.open(run.clone(), arguments.python.as_ref(), cancel)?)
+        Some(past.open(run.as_ref(), arguments.python.as_ref(), cancel)?)
     } else {
         None
     };

@@ -230,7 +230,9 @@ pub fn infer_from(
             settings.seed,
             round,
         );
-        walked.iter().for_each(|genes| walks.count(genes));
+        for genes in &walked {
+            walks.count(genes);
+        }
         walked
     };
     let mut proposals: [(&'static str, &mut Proposals<'_>); 1] = [("model", &mut model)];
@@ -267,7 +269,9 @@ pub fn infer_from(
         .collect();
     if let Some(state) = state {
         let mut seen = Seen::default();
-        recorded.iter().for_each(|genes| seen.count(genes));
+        for genes in &recorded {
+            seen.count(genes);
+        }
         let call_of = |names: &Names| {
             let genes = names.genes(&slots, &description.classes)?;
             Some(written(function, &call(&slots, &genes)))

@@ -500,26 +500,45 @@ impl Search<'_, '_> {
     }
 }
 
-/// How a call ended, in both versions if there are two: as a class of exceptions, nothing for a value.
+/// How a call ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Ending(Option<String>, Option<Option<String>>);
+enum Ending {
+    /// One version: with a value, or in another way.
+    One(Way),
+    /// Two versions.
+    Two(Way, Way),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Way {
+    Value,
+    /// With a class of exceptions.
+    Raised(String),
+    Other,
+}
+
+impl Way {
+    fn of(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Returned { .. } => Self::Value,
+            Outcome::Raised { class, .. } => Self::Raised(class.clone()),
+            _ => Self::Other,
+        }
+    }
+}
 
 impl Ending {
     fn of(execution: &Execution) -> Self {
-        let class = |outcome: &Outcome| match outcome {
-            Outcome::Returned { .. } => None,
-            Outcome::Raised { class, .. } => Some(class.clone()),
-            other => Some(format!("{:?}", std::mem::discriminant(other))),
-        };
-        Self(
-            class(&execution.outcome),
-            execution.other.as_ref().map(class),
-        )
+        let first = Way::of(&execution.outcome);
+        match &execution.other {
+            None => Self::One(first),
+            Some(other) => Self::Two(first, Way::of(other)),
+        }
     }
 
     /// Whether a call may be replaced by a smaller one that ends in this way. Two versions part over the same
     /// thing only if both go on to end as they did; one may come to return a value.
     fn may_become(&self, other: &Self) -> bool {
-        self == other || (self.1.is_none() && other.0.is_none())
+        self == other || *other == Self::One(Way::Value)
     }
 }

@@ -4,7 +4,7 @@ mod scenes;
 
 use crate::outcome::Outcome;
 use crate::plan::{Frame, Screened, Sides};
-use crate::report::event::{Counts, Event, Level, Stamped};
+use crate::report::event::{Counts, Event, Example, Level, Shows, Stamped, VersionResult};
 
 use scenes::{
     DIFF, baseline_runs, candidate, environment, failure, search, started, step, told, tree,
@@ -122,6 +122,35 @@ pub fn fixed() -> Vec<Stamped> {
                 accepted: true,
                 reason: "every step held".into(),
             },
+        ),
+        (
+            8.55,
+            Event::Example(Example {
+                shows: Shows::Failure,
+                file: "shop/cart.py".into(),
+                function: "Cart.discount".into(),
+                call: Some("Cart([100]).discount()".into()),
+                results: vec![
+                    result("before", "returns 0"),
+                    result("patched", "raises Full: '<b>`no` room</b>'"),
+                ],
+                beside: None,
+                executions: 213,
+                seconds: 0.4,
+            }),
+        ),
+        (
+            8.58,
+            Event::Example(Example {
+                shows: Shows::Difference,
+                file: "shop/cart.py".into(),
+                function: "Cart.discount".into(),
+                call: None,
+                results: Vec::new(),
+                beside: Some("`100` should be `99`".into()),
+                executions: 6000,
+                seconds: 0.9,
+            }),
         ),
         (
             8.6,
@@ -353,4 +382,11 @@ pub fn hostile() -> Vec<Stamped> {
         }
     }
     events
+}
+
+fn result(version: &str, result: &str) -> VersionResult {
+    VersionResult {
+        version: version.into(),
+        result: result.into(),
+    }
 }
