@@ -80,6 +80,39 @@ def _names(node, prefix=""):
     return names
 
 
+_SITE_NAMES = frozenset(["exit", "quit", "help", "copyright", "credits", "license"])
+
+
+def needs_site(path, root, tree):
+    """Whether a module may notice that `site` did not run, which takes as long as all else here.
+
+    It does not if it imports nothing but the standard library and uses no name that `site` defines.
+    """
+    known = getattr(sys, "stdlib_module_names", None)
+    if known is None or "." in _module_name(path, root):
+        return True
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            named = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            named = [node.module or "."] if node.level == 0 else ["."]
+        elif isinstance(node, ast.Name):
+            if node.id in _SITE_NAMES or node.id == "__import__":
+                return True
+            continue
+        else:
+            continue
+        # What imports by name, and what looks for packages, is not followed.
+        indirect = ("importlib", "pkgutil", "site", "sysconfig", "runpy", "ctypes")
+        for name in named:
+            first = name.partition(".")[0]
+            if first not in known or first in indirect:
+                return True
+            if root and os.path.exists(os.path.join(root, first + ".py")):
+                return True
+    return False
+
+
 def load(path, root, tree, names):
     """The module of a tree, with `names` in its namespace from the start."""
     name = _module_name(path, root)

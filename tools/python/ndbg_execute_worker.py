@@ -132,6 +132,13 @@ class Measure:
         return missing + min(self.near.get(links[met + 1], 1.0), 1.0)
 
 
+def _run_site():
+    """What Python does by itself when it starts without `-S`; once."""
+    if "site" not in sys.modules:
+        # The guard sees files opened, and an environment may run code of its own.
+        importlib.import_module("site").main()
+
+
 class Side:
     """One version of the function."""
 
@@ -145,6 +152,8 @@ class Side:
         if goal is not None:
             tree, made = ndbg_execute_module.prepared(path, goal)
             names = measure.names()
+        if sys.flags.no_site and ndbg_execute_module.needs_site(path, root, plain):
+            _run_site()
         self.module = ndbg_execute_module.load(path, root, tree, names)
         self.function, self.owner = ndbg_execute_module.function_of(
             self.module, subject["function"]

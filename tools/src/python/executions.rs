@@ -265,7 +265,12 @@ pub struct Executor {
     place: Place,
     child: Conversation,
     description: Description,
+    /// Processes that verify, started while the first one searches.
+    waiting: Vec<Conversation>,
 }
+
+/// Processes that are started ahead to verify.
+const AHEAD: usize = 2;
 
 #[derive(Deserialize)]
 struct First {
@@ -292,12 +297,18 @@ impl Executor {
             "memory": place.memory,
             "folder": place.scratch.join("calls"),
         });
-        let (child, description) = begin(place, &settings, "0")?;
+        let child = opened(place, &settings, "0")?;
+        let description = ready(&child, place)?;
+        let mut waiting = Vec::with_capacity(AHEAD);
+        for number in 1..=AHEAD {
+            waiting.push(verifier(place, &settings, number)?);
+        }
         Ok(Self {
             settings,
             place: place.clone(),
             child,
             description,
+            waiting,
         })
     }
 
@@ -320,13 +331,10 @@ impl Executor {
     /// # Errors
     /// A process, or cancelling.
     pub fn verify(&mut self, call: &Call, times: usize) -> Result<Vec<Execution>, ExecutionsError> {
-        let mut children = Vec::with_capacity(times);
-        for number in 1..=times {
-            let mut settings = self.settings.clone();
-            settings["folder"] = json!(self.place.scratch.join(format!("calls-{number}")));
-            // Time is not what is verified: a new process is slower at first.
-            settings["each"] = json!(4.0 * self.place.each.as_secs_f64());
-            children.push(opened(&self.place, &settings, &number.to_string())?);
+        let mut children = std::mem::take(&mut self.waiting);
+        children.truncate(times);
+        for number in children.len() + 1..=times {
+            children.push(verifier(&self.place, &self.settings, number)?);
         }
         let calls = std::slice::from_ref(call);
         let mut executions = Vec::with_capacity(times);
@@ -362,7 +370,8 @@ fn goal_of(goal: &Goal) -> Json {
 /// Starts a process and tells it what to load; it does so while others are started.
 fn opened(place: &Place, settings: &Json, seed: &str) -> Result<Conversation, ExecutionsError> {
     let spec = Spec::new(&place.python, &place.scratch)
-        .arg("-s")
+        // `site` is run later, where the module may notice.
+        .args(["-s", "-S"])
         .arg(place.plugin.join("ndbg_execute.py"))
         .env("PYTHONHASHSEED", seed)
         .env("PYTHONDONTWRITEBYTECODE", "1")
@@ -372,14 +381,17 @@ fn opened(place: &Place, settings: &Json, seed: &str) -> Result<Conversation, Ex
     Ok(child)
 }
 
-fn begin(
+/// A process that executes one call, the `number`th of those that have to agree.
+fn verifier(
     place: &Place,
     settings: &Json,
-    seed: &str,
-) -> Result<(Conversation, Description), ExecutionsError> {
-    let child = opened(place, settings, seed)?;
-    let description = ready(&child, place)?;
-    Ok((child, description))
+    number: usize,
+) -> Result<Conversation, ExecutionsError> {
+    let mut settings = settings.clone();
+    settings["folder"] = json!(place.scratch.join(format!("calls-{number}")));
+    // Time is not what is verified: a new process is slower at first.
+    settings["each"] = json!(4.0 * place.each.as_secs_f64());
+    opened(place, &settings, &number.to_string())
 }
 
 fn ready(child: &Conversation, place: &Place) -> Result<Description, ExecutionsError> {
