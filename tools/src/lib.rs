@@ -4,6 +4,7 @@
 //! Invariants: only [`process`] spawns, only [`worktree`] writes inside a checkout.
 
 pub mod cancel;
+pub mod folders;
 pub mod git;
 pub mod process;
 pub mod project;

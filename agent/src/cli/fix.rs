@@ -8,7 +8,9 @@ use clap::Args;
 use ndbg_tools::Cancel;
 use ndbg_tools::python::managed::cache_folder;
 
+use super::planner::PlannerArguments;
 use super::project::ProjectArguments;
+use super::trace::say;
 use crate::fix;
 use crate::fix::settings::{FixSettings, Limits};
 use crate::outcome::Outcome;
@@ -66,6 +68,8 @@ pub struct FixArguments {
     /// Further candidates to screen after the first plausible one
     #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Search")]
     alternatives: u64,
+    #[command(flatten)]
+    planner: PlannerArguments,
 }
 
 /// Runs the verb.
@@ -76,6 +80,10 @@ pub fn run(arguments: FixArguments, color: ColorChoice) -> anyhow::Result<Outcom
         || std::thread::available_parallelism().map_or(1, usize::from),
         usize::from,
     );
+    let planner = match arguments.planner.settle(run_dir.join("exchanges")) {
+        Ok(planner) => planner,
+        Err(stop) => return Ok(say(&stop)),
+    };
     let settings = FixSettings {
         project: arguments.project.settle(),
         limits: Limits {
@@ -87,6 +95,7 @@ pub fn run(arguments: FixArguments, color: ColorChoice) -> anyhow::Result<Outcom
         pairs: !arguments.no_pairs,
         alternatives: arguments.alternatives,
         warm: !arguments.cold,
+        planner,
     };
     let reporter = Reporter::start(ReporterOptions {
         run_dir: Some(run_dir.clone()),

@@ -8,6 +8,8 @@ mod fix;
 mod infer;
 mod localize;
 mod model;
+mod models;
+mod planner;
 mod project;
 #[cfg(test)]
 mod reference;
@@ -44,6 +46,7 @@ enum Verb {
     Dataset(dataset::DatasetArguments),
     Eval(eval::EvalArguments),
     Doctor(doctor::DoctorArguments),
+    Models(models::ModelsArguments),
     Bench(crate::bench::BenchArguments),
 }
 
@@ -122,6 +125,7 @@ fn run(verb: Verb, color: ColorChoice) -> anyhow::Result<u8> {
         Verb::Dataset(verb) => dataset::run(verb, color),
         Verb::Eval(verb) => eval::run(verb),
         Verb::Doctor(verb) => doctor::run(verb),
+        Verb::Models(verb) => Ok(models::run(&verb)),
         Verb::Bench(verb) => crate::bench::run(verb),
     };
     outcome.map(Outcome::exit_code)

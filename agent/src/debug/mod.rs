@@ -16,9 +16,12 @@ mod why;
 
 pub use breakpoint::is_named;
 pub use debugger::{Answer, Debugger};
+pub use names::StateNames;
 pub use predicted::Predicted;
 pub use repl::run;
+pub use scan::scan;
 pub use view::{call_line, raised, stop as stop_lines};
+pub use why::last_write;
 
 #[cfg(test)]
 mod tests;

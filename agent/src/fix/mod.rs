@@ -5,8 +5,10 @@ mod behaviour;
 pub mod budget;
 mod cold;
 mod combine;
+mod evidence;
 mod judge;
 pub mod localize;
+mod model;
 mod observe;
 pub mod protected;
 mod reproduce;
@@ -35,14 +37,14 @@ use budget::Budget;
 use localize::Localization;
 use reproduce::{Ground, Patch};
 use session::{Session, note};
-use settings::{FixSettings, ProjectSettings};
+use settings::{FixSettings, ModelSettings, PlannerSettings, ProjectSettings};
 use stop::Stop;
 use target::Target;
 use verify::Change;
 
 use crate::outcome::Outcome;
 use crate::plan::search::{SearchOptions, SearchPlanner};
-use crate::plan::{Candidate, Facts};
+use crate::plan::{Candidate, Facts, Planner, Sequence};
 use crate::report::event::BudgetFacts;
 use crate::report::{Event, Level, Reporter};
 
@@ -54,6 +56,9 @@ pub struct Ending {
     /// The verified diff; empty without one.
     pub diff: Vec<u8>,
 }
+
+/// Share of the time that the search has before a model is asked.
+const SEARCHED: f64 = 0.4;
 
 /// Ranked statements that are reported.
 const REPORTED: usize = 30;
@@ -216,11 +221,9 @@ fn attempt(
         return Err(nowhere(&baseline, &found));
     }
     let (files, facts) = gather(&session, &baseline, &found, budget)?;
-    let mut planner = SearchPlanner::new(SearchOptions {
-        max_functions: settings.max_functions,
-        pairs: settings.pairs,
-        ..SearchOptions::default()
-    });
+    let mut planner = planner(
+        settings, &session, &baseline, &found, budget, reporter, cancel,
+    )?;
     let ended = search::search(
         &search::Context {
             settings,
@@ -231,9 +234,10 @@ fn attempt(
             reporter,
         },
         &facts,
-        &mut planner,
+        planner.as_mut(),
         budget,
     )?;
+    drop(planner);
     let ground = Ground {
         session: &session,
         facts: &facts,
@@ -245,6 +249,36 @@ fn attempt(
         summary: ended.summary,
         session,
         changes: ended.changes,
+    })
+}
+
+/// Who proposes patches in this run.
+fn planner<'a>(
+    settings: &FixSettings,
+    session: &'a Session,
+    baseline: &Baseline,
+    found: &Localization,
+    budget: &mut Budget,
+    reporter: &'a Reporter,
+    cancel: &Cancel,
+) -> Result<Box<dyn Planner + 'a>, Stop> {
+    let search = SearchPlanner::new(SearchOptions {
+        max_functions: settings.max_functions,
+        pairs: settings.pairs,
+        ..SearchOptions::default()
+    });
+    let mut model = |named: &ModelSettings| {
+        let evidence = evidence::record(session, baseline, found, budget);
+        model::planner(named, evidence, reporter, cancel)
+    };
+    Ok(match &settings.planner {
+        PlannerSettings::Search => Box::new(search),
+        PlannerSettings::Model(named) => Box::new(model(named)?),
+        PlannerSettings::Auto(named) => Box::new(Sequence::new(
+            search,
+            model(named)?,
+            settings.limits.time.mul_f64(SEARCHED),
+        )),
     })
 }
 

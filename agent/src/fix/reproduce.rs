@@ -130,7 +130,7 @@ pub fn raised(ground: &Ground<'_>, failure: &Failure, budget: &Budget) {
         return;
     };
     let class = failure.exception.rsplit('.').next().unwrap_or_default();
-    let subject = ground.subject(&frame.file, &function.qualname);
+    let subject = subject(ground.session, &frame.file, &function.qualname);
     let goal = Goal::RaisesAt {
         class: class.to_owned(),
         line: frame.line as u32,
@@ -177,22 +177,13 @@ fn results(found: &Found, first: &str, second: &str) -> Vec<VersionResult> {
 }
 
 impl Ground<'_> {
-    fn subject(&self, file: &Utf8Path, function: &str) -> Subject {
-        let path = self.session.harness.folder.join(file);
-        Subject {
-            root: root_of(&path),
-            file: path,
-            function: function.to_owned(),
-        }
-    }
-
     /// The function as it is, and as a patch makes it, in a file of its own under the same name.
     fn versions(&self, patch: &Patch<'_>, name: &str) -> Option<(Subject, Subject)> {
         let function = &patch.candidate.qualname;
         if function.is_empty() {
             return None;
         }
-        let subject = self.subject(&patch.change.file, function);
+        let subject = subject(self.session, &patch.change.file, function);
         let root = self.session.scratch.path().join("versions").join(name);
         let within = subject
             .root
@@ -224,17 +215,7 @@ impl Ground<'_> {
         if budget.left() < SPARE {
             return None;
         }
-        let harness = &self.session.harness;
-        let scratch = self.session.scratch.path().join("calls");
-        fs::create_dir_all(&scratch).ok()?;
-        let runner = Runner {
-            python: harness.interpreter.path.clone(),
-            plugin: harness.plugin.clone(),
-            scratch,
-            deadline: SECONDS,
-            memory_limit: harness.memory_limit,
-            cancel: self.session.cancel.clone(),
-        };
+        let runner = runner(self.session)?;
         let calls = self.given(file, &subject.function);
         let settings = Settings {
             subject,
@@ -288,6 +269,31 @@ impl Ground<'_> {
             })
             .collect()
     }
+}
+
+/// A function of the project's worktree.
+pub fn subject(session: &Session, file: &Utf8Path, function: &str) -> Subject {
+    let path = session.harness.folder.join(file);
+    Subject {
+        root: root_of(&path),
+        file: path,
+        function: function.to_owned(),
+    }
+}
+
+/// How calls of functions are run.
+pub fn runner(session: &Session) -> Option<Runner> {
+    let harness = &session.harness;
+    let scratch = session.scratch.path().join("calls");
+    fs::create_dir_all(&scratch).ok()?;
+    Some(Runner {
+        python: harness.interpreter.path.clone(),
+        plugin: harness.plugin.clone(),
+        scratch,
+        deadline: SECONDS,
+        memory_limit: harness.memory_limit,
+        cancel: session.cancel.clone(),
+    })
 }
 
 /// The only file of a patch.

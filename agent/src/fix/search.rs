@@ -19,7 +19,7 @@ use super::stop::Stop;
 use super::verify::{self, Change};
 use crate::outcome::Outcome;
 use crate::plan::search::catalogue;
-use crate::plan::{Candidate, Facts, Feedback, Planner, Screened};
+use crate::plan::{Candidate, Facts, Feedback, PlanError, Planner, Screened};
 use crate::report::{Event, Level, Reporter};
 
 /// Candidates asked for at a time.
@@ -103,12 +103,19 @@ pub fn search(
         next_combined: FIRST_ID,
         keep: screener.keep().to_vec(),
         tried: BTreeMap::new(),
+        limit: None,
     };
     let begun = Instant::now();
     let (mut last_progress, mut announced) = (Instant::now(), false);
     loop {
         budget.check()?;
         while !budget.is_spent() && screener.room() > 0 && !state.enough(budget.executed) {
+            if state.queue.is_empty()
+                && planner.waits()
+                && !(screener.is_idle() && state.is_settled())
+            {
+                break;
+            }
             let Some(candidate) = state.next(facts, planner)? else {
                 break;
             };
@@ -130,7 +137,12 @@ pub fn search(
                 return Ok(not_found(&state, budget, Some(budget.reached())));
             }
             if screener.is_idle() && state.exhausted && state.queue.is_empty() {
-                return Ok(not_found(&state, budget, None));
+                let limit = state.limit.take();
+                let mut ended = not_found(&state, budget, limit);
+                if let Some(why) = planner.ended() {
+                    ended.summary = format!("{why}; {}", ended.summary);
+                }
+                return Ok(ended);
             }
             continue;
         }
@@ -179,11 +191,18 @@ struct State {
     keep: Vec<String>,
     /// Candidates screened, by operator.
     tried: BTreeMap<String, usize>,
+    /// A limit of the planner that was reached, in words.
+    limit: Option<String>,
 }
 
 impl State {
     fn enough(&self, executed: u64) -> bool {
         self.stop_at.is_some_and(|at| executed >= at)
+    }
+
+    /// Whether no plausible candidate waits to be verified.
+    fn is_settled(&self) -> bool {
+        self.plausible.is_empty()
     }
 
     fn next(
@@ -193,13 +212,24 @@ impl State {
     ) -> Result<Option<Candidate>, Stop> {
         if self.queue.is_empty() && !self.exhausted {
             let feedback = std::mem::take(&mut self.feedback);
-            let proposed = planner.propose(facts, &feedback, BATCH).map_err(|error| {
-                Stop::new(
-                    Outcome::NotFixed,
-                    format!("planner {}: {error}", planner.name()),
-                )
-            })?;
-            self.exhausted = proposed.is_empty();
+            let proposed = match planner.propose(facts, &feedback, BATCH) {
+                Ok(proposed) => proposed,
+                Err(PlanError::Budget { message, hint }) => {
+                    self.limit = Some(format!("{message} ({hint})"));
+                    Vec::new()
+                }
+                Err(PlanError::Cancelled) => return Err(Stop::interrupted()),
+                Err(PlanError::Unreachable { message, hint }) => {
+                    return Err(Stop::new(Outcome::Environment, message).hint(hint));
+                }
+                Err(error @ PlanError::Failed(_)) => {
+                    return Err(Stop::new(
+                        Outcome::NotFixed,
+                        format!("planner {}: {error}", planner.name()),
+                    ));
+                }
+            };
+            self.exhausted = proposed.is_empty() && !planner.goes_on();
             self.queue.extend(proposed);
         }
         Ok(self.queue.pop_front())

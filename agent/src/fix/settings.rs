@@ -51,4 +51,48 @@ pub struct FixSettings {
     pub alternatives: u64,
     /// Whether the warm runner may be used.
     pub warm: bool,
+    /// Who proposes patches.
+    pub planner: PlannerSettings,
+}
+
+/// Who proposes patches.
+#[derive(Debug, Clone)]
+pub enum PlannerSettings {
+    /// Edit operators over the syntax tree.
+    Search,
+    /// A language model.
+    Model(Box<ModelSettings>),
+    /// The search, and a language model when it stops.
+    Auto(Box<ModelSettings>),
+}
+
+/// A language model and what it may take.
+#[derive(Clone)]
+pub struct ModelSettings {
+    /// Its name, as the user gave it.
+    pub name: String,
+    /// Address of its server, if it is not the provider's own.
+    pub base_url: Option<String>,
+    /// How the provider is reached: variables, keys, certificates.
+    pub config: ndbg_providers::Config,
+    /// What may be spent.
+    pub caps: ndbg_providers::Caps,
+    /// Rounds, tokens of a reply, tokens of the context.
+    pub limits: crate::plan::llm::Limits,
+    /// Prices that go before the built-in ones.
+    pub prices: Option<Utf8PathBuf>,
+    /// Templates in place of the built-in ones.
+    pub prompts: Option<Utf8PathBuf>,
+    /// Folder to which exchanges are written.
+    pub record: Option<Utf8PathBuf>,
+    /// Folder of exchanges that stand for the model.
+    pub replay: Option<Utf8PathBuf>,
+    /// Folder of exchanges that are gone on from.
+    pub journal: Option<Utf8PathBuf>,
+}
+
+impl std::fmt::Debug for ModelSettings {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "ModelSettings({})", self.name)
+    }
 }

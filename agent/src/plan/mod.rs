@@ -2,13 +2,17 @@
 
 mod candidate;
 mod facts;
+pub mod llm;
 pub mod search;
+mod sequence;
 
 pub use candidate::{Candidate, Feedback, Screened};
 pub use facts::{
     Attribute, Facts, Failure, Frame, Observation, Observations, Sides, SuspectFunction,
     SuspectStatement, Value,
 };
+
+pub use sequence::Sequence;
 
 use thiserror::Error;
 
@@ -18,6 +22,25 @@ pub enum PlanError {
     /// The planner's own resources failed.
     #[error("{0}")]
     Failed(String),
+    /// A limit that the user set for it is reached.
+    #[error("{message}")]
+    Budget {
+        /// Which.
+        message: String,
+        /// What to do about it.
+        hint: String,
+    },
+    /// What it asks does not answer.
+    #[error("{message}")]
+    Unreachable {
+        /// Why.
+        message: String,
+        /// What to do about it.
+        hint: String,
+    },
+    /// The user interrupted.
+    #[error("interrupted")]
+    Cancelled,
 }
 
 /// Proposes patches. It sees facts and results, never a shell (design, invariant 7).
@@ -36,4 +59,19 @@ pub trait Planner {
 
     /// How many candidates are still to come, as far as it is known.
     fn remaining(&self) -> Option<usize>;
+
+    /// Whether it wants to know what became of all that it proposed before it proposes more.
+    fn waits(&self) -> bool {
+        false
+    }
+
+    /// Whether it goes on after an empty answer, when nothing is being screened any more.
+    fn goes_on(&self) -> bool {
+        false
+    }
+
+    /// Why it has nothing more, where there is more to say than that all was tried.
+    fn ended(&self) -> Option<&str> {
+        None
+    }
 }

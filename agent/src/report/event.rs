@@ -4,6 +4,7 @@ use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::Outcome;
+use crate::plan::llm::Exchange;
 use crate::plan::{Failure, Screened, SuspectFunction, SuspectStatement};
 
 /// Version of the event format; raised when a field changes its meaning or goes away.
@@ -287,6 +288,8 @@ pub enum Event {
         /// Why, in a line.
         reason: String,
     },
+    /// Something of the conversation with a language model.
+    Model(Exchange),
     /// A call shows the failure, or tells plausible patches apart.
     Example(Example),
     /// Something a reader should know.

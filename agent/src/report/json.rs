@@ -8,7 +8,7 @@ use crate::plan::{Failure, SuspectFunction, SuspectStatement};
 use crate::report::ReportError;
 use crate::report::event::{Example, VerifyStep};
 use crate::report::gaps;
-use crate::report::story::{Environment, Note, Story, Tally, Tree, Tried};
+use crate::report::story::{Conversation, Environment, Note, Story, Tally, Tree, Tried};
 
 /// Version of the format; raised when a field changes its meaning or goes away.
 pub const FORMAT: u32 = 1;
@@ -61,6 +61,8 @@ struct Report<'a> {
     near_misses: &'a [Tried],
     verification: Vec<Verification<'a>>,
     examples: &'a [Example],
+    /// None when no language model was asked.
+    conversation: Option<&'a Conversation>,
     limits_reached: Vec<String>,
     not_tried: Vec<String>,
     notes: &'a [Note],
@@ -164,6 +166,7 @@ pub fn render(story: &Story) -> Result<String, ReportError> {
             })
             .collect(),
         examples: &story.examples,
+        conversation: story.conversation.as_ref(),
         limits_reached: gaps::limits(story)
             .into_iter()
             .filter(|limit| limit.reached)

@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::plan::llm::Exchange;
 use crate::report::event::{Event, Stamped};
 use crate::report::look::{Look, Role};
 use crate::report::visible::one_line;
-use crate::report::wording::plural;
+use crate::report::wording::{duration, plural};
 
 /// Seconds between two plain lines.
 const EVERY: f64 = 10.0;
@@ -108,6 +109,12 @@ pub fn message(event: &Event, drawn: Option<&Look>) -> Option<String> {
         Event::PlanStarted { planner, .. } => {
             format!("trying candidates of the {} planner", one_line(planner))
         }
+        Event::Model(Exchange::Asked { model, .. }) => format!("waiting for {}", one_line(model)),
+        Event::Model(Exchange::Receiving { tokens, first, .. }) => format!(
+            "receiving, about {tokens} tokens, the first after {}",
+            duration(*first)
+        ),
+        Event::Model(Exchange::Answered { .. }) => "reading the answer".to_owned(),
         Event::Plausible { id, .. } => format!("verifying candidate {id}"),
         Event::Verdict { accepted, .. } if !accepted => "trying candidates".to_owned(),
         Event::Progress {

@@ -42,6 +42,8 @@ pub struct Story {
     pub telling: Vec<Tried>,
     /// Patches that passed the screening.
     pub plausible: Vec<PlausiblePatch>,
+    /// The conversation with a language model, if there was one.
+    pub conversation: Option<Conversation>,
     /// Calls that show the failure or tell patches apart.
     pub examples: Vec<Example>,
     /// The last standing of the search.
@@ -269,6 +271,57 @@ pub struct Progress {
     /// The best so far.
     pub best: Option<String>,
 }
+
+/// A conversation with a language model.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Conversation {
+    /// The model.
+    pub model: String,
+    /// Rounds.
+    pub rounds: usize,
+    /// Replies.
+    pub replies: usize,
+    /// Tokens of prompts, those from a cache among them.
+    pub prompt_tokens: u64,
+    /// Of them, from a cache.
+    pub cached_tokens: u64,
+    /// Tokens of replies.
+    pub completion_tokens: u64,
+    /// Whether some of these are estimates.
+    pub estimated: bool,
+    /// US dollars; none where the price is not known.
+    pub cost: Option<f64>,
+    /// Seconds that replies took.
+    pub seconds: f64,
+    /// Questions that the model asked.
+    pub queries: usize,
+    /// Answers that could not be used.
+    pub unusable: usize,
+    /// Hypotheses, in order.
+    pub hypotheses: Vec<Supposed>,
+}
+
+/// A hypothesis of a model.
+#[derive(Debug, Clone, Serialize)]
+pub struct Supposed {
+    /// Round, from 1.
+    pub round: usize,
+    /// In a sentence.
+    pub claim: String,
+    /// Its place.
+    pub file: String,
+    /// One-based.
+    pub line: usize,
+    /// What it predicted, and what the recording says of that.
+    pub prediction: Option<String>,
+    /// See there.
+    pub verdict: Option<Verdicted>,
+    /// Why it was not tried.
+    pub dropped: Option<String>,
+}
+
+/// What a recording says of a prediction.
+pub type Verdicted = crate::plan::llm::Verdict;
 
 /// A note.
 #[derive(Debug, Clone, Serialize)]

@@ -1,5 +1,6 @@
 //! What people read on stderr while a run goes on.
 
+mod conversation;
 mod page;
 
 use std::fmt::Write as _;
@@ -206,6 +207,7 @@ impl Page<'_> {
                 };
                 self.entry(label, role, reason);
             }
+            Event::Model(exchange) => self.exchange(exchange),
             Event::Example(shown) => {
                 let label = match (shown.shows, &shown.call) {
                     (Shows::Failure, _) => "reproduced",

@@ -72,6 +72,30 @@ pub fn example(example: &Example) -> String {
     }
 }
 
+/// `1,234`.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// What a model took: tokens, and money where its price is known.
+pub fn spent(tokens: u64, estimated: bool, cost: Option<f64>, so_far: &str) -> String {
+    let about = if estimated { "about " } else { "" };
+    let money = match cost {
+        Some(cost) if cost > 0.0 => format!(", ${cost:.4}"),
+        Some(_) => ", free".into(),
+        None => ", price not known".into(),
+    };
+    format!("{about}{} tokens{so_far}{money}", thousands(tokens))
+}
+
 /// How a run ended, as a heading; `None` when it was killed before it could say.
 pub const fn title(outcome: Option<Outcome>) -> &'static str {
     match outcome {

@@ -1,10 +1,11 @@
 //! How events become a story.
 
 use crate::plan::Screened;
+use crate::plan::llm::Exchange;
 use crate::report::event::{Event, Stamped};
 use crate::report::story::{
     Baseline, BaselineRun, End, Environment, Note, PlausiblePatch, Progress, Spectra, Start, Story,
-    Tree, Tried, Verdict,
+    Supposed, Tree, Tried, Verdict,
 };
 
 /// Most candidates kept of each kind; a long run must not grow without bound.
@@ -191,6 +192,7 @@ impl Story {
                     at,
                 });
             }
+            Event::Model(exchange) => self.converse(exchange),
             Event::Example(example) => self.examples.push(example),
             Event::Note { level, text, hint } => self.notes.push(Note { level, text, hint }),
             Event::Applied { files } => self.applied = files,
@@ -212,6 +214,58 @@ impl Story {
                     seconds,
                     diff,
                 });
+            }
+        }
+    }
+
+    fn converse(&mut self, exchange: Exchange) {
+        let conversation = self.conversation.get_or_insert_default();
+        match exchange {
+            Exchange::Asked { round, model, .. } => {
+                conversation.model = model;
+                conversation.rounds = round;
+            }
+            Exchange::Receiving { .. } | Exchange::Again { .. } => {}
+            Exchange::Answered {
+                prompt,
+                cached,
+                completion,
+                estimated,
+                cost,
+                seconds,
+                ..
+            } => {
+                conversation.replies += 1;
+                conversation.prompt_tokens += prompt;
+                conversation.cached_tokens += cached;
+                conversation.completion_tokens += completion;
+                conversation.estimated |= estimated;
+                conversation.cost = cost;
+                conversation.seconds += seconds;
+            }
+            Exchange::Query { .. } => conversation.queries += 1,
+            Exchange::Unusable { .. } => conversation.unusable += 1,
+            Exchange::Hypothesis {
+                round,
+                claim,
+                file,
+                line,
+                prediction,
+                verdict,
+                dropped,
+                ..
+            } => {
+                if conversation.hypotheses.len() < 5 * KEPT {
+                    conversation.hypotheses.push(Supposed {
+                        round,
+                        claim,
+                        file,
+                        line,
+                        prediction,
+                        verdict,
+                        dropped,
+                    });
+                }
             }
         }
     }

@@ -1,0 +1,209 @@
+//! The failing tests, recorded with all states, and answers to what a model asks about them and the source.
+
+use std::fs;
+use std::time::Duration;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use ndbg_simulator::harness::{self, Limits, Program};
+use ndbg_simulator::recording::Recording;
+use ndbg_tools::python::executions::Goal;
+use ndbg_tools::python::pytest::{Mode, Request, Tracing};
+use ndbg_tools::trace::{self, Opened};
+
+use super::baseline::Baseline;
+use super::budget::Budget;
+use super::localize::Localization;
+use super::reproduce::{runner, subject};
+use super::session::Session;
+use crate::infer::{self, Settings, Sources};
+use crate::model::{self, Model, Named, Served};
+use crate::plan::llm::Lookup;
+use crate::simulate::{self, Shown};
+
+/// Failing tests that are recorded, and events of the recording.
+const TESTS: usize = 3;
+const EVENTS: u64 = 200_000;
+/// Time for it.
+const SOFT: Duration = Duration::from_secs(20);
+const HARD: Duration = Duration::from_secs(40);
+/// Files of suspicious functions that are recorded.
+const FILES: usize = 20;
+/// What an inferred input may take.
+const SECONDS: f64 = 3.0;
+const EXECUTIONS: usize = 20_000;
+/// Predicted states, and characters of a file that is read.
+const STATES: usize = 60;
+const LARGEST: u64 = 400_000;
+
+/// Answers from a session.
+pub struct Evidence<'a> {
+    session: &'a Session,
+    opened: Option<Opened>,
+}
+
+/// Records the failing tests; without a recording when the run fails, since it only helps.
+pub fn record<'a>(
+    session: &'a Session,
+    baseline: &Baseline,
+    found: &Localization,
+    budget: &mut Budget,
+) -> Evidence<'a> {
+    let opened = recorded(session, baseline, found, budget);
+    Evidence { session, opened }
+}
+
+fn recorded(
+    session: &Session,
+    baseline: &Baseline,
+    found: &Localization,
+    budget: &mut Budget,
+) -> Option<Opened> {
+    if baseline.collection_fails || found.functions.is_empty() {
+        return None;
+    }
+    session.tree.restore(&session.cancel).ok()?;
+    let mut files: Vec<String> = Vec::new();
+    for function in &found.functions {
+        if !files.contains(&function.file.to_string()) && files.len() < FILES {
+            files.push(function.file.to_string());
+        }
+    }
+    let raw = session.harness.tmp.join("evidence.raw");
+    let mut tests = baseline.failing_ids();
+    tests.truncate(TESTS);
+    let request = Request {
+        mode: Mode::Trace(Tracing {
+            out: raw.clone(),
+            files: Some(files),
+            functions: None,
+            states: true,
+            max_events: EVENTS,
+        }),
+        select: Some(tests),
+        neutral: true,
+        args: baseline.args.clone(),
+        soft_limit: Some(SOFT),
+        deadline: budget.cap(HARD),
+        ..Request::run(baseline.paths.clone())
+    };
+    session.harness.run(&request, &session.cancel).ok()?;
+    budget.test_runs += 1;
+    let folder = session.scratch.path().join("evidence.ndbg");
+    let top = session.harness.folder.clone();
+    let mut sources = |name: &str| crate::trace::source(name, &top);
+    trace::write(&folder, &raw, Vec::new(), &mut sources).ok()?;
+    trace::open(&folder).ok()
+}
+
+impl Evidence<'_> {
+    /// A path of the project's worktree that does not leave it, links followed.
+    fn inside(&self, file: &Utf8Path) -> Option<Utf8PathBuf> {
+        let folder = self.session.harness.folder.canonicalize_utf8().ok()?;
+        let path = folder.join(file).canonicalize_utf8().ok()?;
+        path.starts_with(&folder).then_some(path)
+    }
+}
+
+impl Lookup for Evidence<'_> {
+    fn recording(&self) -> Option<&Recording> {
+        self.opened.as_ref().map(|opened| &opened.recording)
+    }
+
+    fn source(&self, file: &Utf8Path) -> Option<String> {
+        let path = self.inside(file)?;
+        let is_small = fs::metadata(&path).is_ok_and(|data| data.is_file() && data.len() < LARGEST);
+        is_small.then(|| fs::read_to_string(&path).ok()).flatten()
+    }
+
+    fn files(&self) -> Vec<String> {
+        let folder = &self.session.harness.folder;
+        let mut found = Vec::new();
+        let mut waiting = vec![folder.clone()];
+        while let Some(at) = waiting.pop() {
+            for entry in at.read_dir_utf8().into_iter().flatten().flatten() {
+                let path = entry.path();
+                let is_hidden = entry.file_name().starts_with('.');
+                // Links are not followed: they may lead outside.
+                let Ok(kind) = entry.file_type() else {
+                    continue;
+                };
+                if kind.is_dir() && !is_hidden && found.len() < 5_000 {
+                    waiting.push(path.to_owned());
+                } else if kind.is_file()
+                    && path.extension() == Some("py")
+                    && let Ok(name) = path.strip_prefix(folder)
+                {
+                    found.push(name.to_string());
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
+    fn infer(&self, file: &Utf8Path, function: &str, goal: &str, wanted: &str) -> String {
+        if self.inside(file).is_none() {
+            return format!("`{file}` is no file of the project");
+        }
+        let goal = match goal {
+            "returns" => match infer::value(wanted) {
+                Ok(_) => Goal::Returns(wanted.trim().to_owned()),
+                Err(stop) => return stop.message,
+            },
+            "raises" => Goal::Raises(wanted.trim().to_owned()),
+            "reaches" => match wanted.trim().parse() {
+                Ok(line) => Goal::Reaches(line),
+                Err(_) => return format!("`{wanted}` is no line"),
+            },
+            other => return format!("`{other}` is no goal"),
+        };
+        let Some(runner) = runner(self.session) else {
+            return "there is no room for it".into();
+        };
+        let settings = Settings {
+            subject: subject(self.session, file, function),
+            goal,
+            sources: Sources {
+                search: true,
+                model: false,
+            },
+            seconds: SECONDS,
+            executions: EXECUTIONS,
+            count: 3,
+            seed: 0,
+        };
+        match infer::infer_from(&settings, None, &runner, infer::Past::default()) {
+            Ok(inferred) => {
+                let answer = infer::answer(&settings.goal, &inferred);
+                format!("{}{}", answer.calls, answer.remarks)
+            }
+            Err(stop) => stop.message,
+        }
+    }
+
+    fn simulate(&self, file: &Utf8Path, call: &str) -> String {
+        let Some(source) = self.source(file) else {
+            return format!("`{file}` is no file of the project");
+        };
+        let program = match Program::parse(&source, call) {
+            Ok(program) => program,
+            Err(error) => return format!("the call does not parse: {error}"),
+        };
+        let served = Served::default();
+        let Ok(Model::Step(model)) =
+            model::open(&Named::Embedded, &served, None, &self.session.cancel)
+        else {
+            return "there is no model".into();
+        };
+        let limits = Limits {
+            events: STATES,
+            ..Limits::default()
+        };
+        let run = harness::run(&program, &*model, limits);
+        let mut text = String::new();
+        for at in 0..run.events.len() {
+            text.push_str(&simulate::text(&program, &run, at, false, Shown::Predicted));
+        }
+        text + &simulate::ending(&run)
+    }
+}

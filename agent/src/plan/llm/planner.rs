@@ -1,0 +1,660 @@
+//! The conversation with a model, round by round.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use minijinja::context;
+use ndbg_providers::{Endpoint, Failure, Finish, Message, Meter, Progress, Reply, Request};
+use ndbg_tools::Cancel;
+use serde::{Deserialize, Serialize};
+
+use super::answer::{self, Answer, Hypothesis};
+use super::brief::{self, Told};
+use super::locate::{Strictness, located, near_names};
+use super::prediction::{self, Verdict};
+use super::prompt::Prompts;
+use super::queries::{self, Lookup};
+use super::repeats::Repeats;
+use crate::fix::protected::is_protected;
+use crate::plan::{Candidate, Facts, Feedback, PlanError, Planner};
+
+/// Tokens of the facts.
+const FACTS: u64 = 3_500;
+/// Questions of one round.
+const QUERIES: usize = 8;
+/// How often progress is told.
+const TOLD: Duration = Duration::from_millis(250);
+/// Temperature, and the one after a round of repetitions.
+const TEMPERATURE: f64 = 0.2;
+const RESTLESS: f64 = 0.9;
+/// Rounds of nothing but repetitions after which it is over.
+const CIRCLES: usize = 2;
+/// Candidates of the search planner that are kept to be told.
+const TRIED: usize = 2_000;
+
+/// What a conversation may take.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Rounds: answers with hypotheses.
+    pub rounds: usize,
+    /// Tokens of one reply.
+    pub reply: u32,
+    /// Tokens that the model takes in all, where it is known.
+    pub context: Option<u64>,
+}
+
+/// What happened in the conversation, for whoever watches.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum Exchange {
+    /// A request goes out.
+    Asked {
+        /// From 1.
+        round: usize,
+        /// The model.
+        model: String,
+        /// Tokens of the prompt, estimated.
+        tokens: u64,
+    },
+    /// Some of the reply is there.
+    Receiving {
+        /// From 1.
+        round: usize,
+        /// Tokens so far, estimated.
+        tokens: u64,
+        /// Seconds until the first one.
+        first: f64,
+    },
+    /// A failed attempt is repeated.
+    Again {
+        /// Why.
+        why: String,
+        /// Seconds until then.
+        wait: f64,
+    },
+    /// A reply is there.
+    Answered {
+        /// From 1.
+        round: usize,
+        /// Tokens of the prompt, and of those, from a cache.
+        prompt: u64,
+        /// See there.
+        cached: u64,
+        /// Tokens of the reply.
+        completion: u64,
+        /// Whether the numbers are estimates.
+        estimated: bool,
+        /// US dollars so far; none where the price is not known.
+        cost: Option<f64>,
+        /// Tokens so far.
+        total: u64,
+        /// Seconds until the first token, and in all.
+        first: f64,
+        /// See there.
+        seconds: f64,
+    },
+    /// A question of the model was answered.
+    Query {
+        /// Its name.
+        name: String,
+        /// Its arguments.
+        arguments: String,
+        /// Characters of the answer.
+        characters: usize,
+    },
+    /// A hypothesis, and what the recording says of it.
+    Hypothesis {
+        /// From 1.
+        round: usize,
+        /// In a sentence.
+        claim: String,
+        /// File and line of the place.
+        file: String,
+        /// See there.
+        line: usize,
+        /// What it predicts: a condition at a place; none where it does not.
+        prediction: Option<String>,
+        /// What the recording says of that.
+        verdict: Option<Verdict>,
+        /// Edits that go with it.
+        edits: usize,
+        /// Why they are not tried, if they are not.
+        dropped: Option<String>,
+    },
+    /// An answer cannot be used.
+    Unusable {
+        /// From 1.
+        round: usize,
+        /// Why.
+        why: String,
+    },
+}
+
+/// Is told what happens.
+pub type Watch<'w> = dyn Fn(Exchange) + 'w;
+
+/// A planner that asks a model.
+pub struct LlmPlanner<'w> {
+    endpoint: Box<dyn Endpoint>,
+    meter: Meter,
+    limits: Limits,
+    prompts_folder: Option<Utf8PathBuf>,
+    lookup: Box<dyn Lookup + 'w>,
+    watch: Box<Watch<'w>>,
+    cancel: Cancel,
+    prompts: Option<Prompts>,
+    system: String,
+    messages: Vec<Message>,
+    /// How much of the facts is left out.
+    level: usize,
+    round: usize,
+    failed_rounds: usize,
+    circles: usize,
+    repeats: Repeats,
+    /// What is to be said of the last round besides the results of its candidates.
+    notes: Vec<(String, String)>,
+    tried: VecDeque<Feedback>,
+    next_id: u64,
+    offers_queries: bool,
+    over: Option<String>,
+}
+
+/// Numbers of candidates begin here, beyond those of other planners.
+const FIRST_ID: u64 = 1_000_000_000;
+
+impl<'w> LlmPlanner<'w> {
+    /// A planner that has not asked anything yet.
+    pub fn new(
+        endpoint: Box<dyn Endpoint>,
+        meter: Meter,
+        limits: Limits,
+        prompts_folder: Option<Utf8PathBuf>,
+        lookup: Box<dyn Lookup + 'w>,
+        watch: Box<Watch<'w>>,
+        cancel: Cancel,
+    ) -> Self {
+        Self {
+            endpoint,
+            meter,
+            limits,
+            prompts_folder,
+            lookup,
+            watch,
+            cancel,
+            prompts: None,
+            system: String::new(),
+            messages: Vec::new(),
+            level: 0,
+            round: 0,
+            failed_rounds: 0,
+            circles: 0,
+            repeats: Repeats::default(),
+            notes: Vec::new(),
+            tried: VecDeque::new(),
+            next_id: FIRST_ID,
+            offers_queries: true,
+            over: None,
+        }
+    }
+
+    /// Takes in what another planner tried, to tell of what came near.
+    pub fn hear(&mut self, feedback: &[Feedback]) {
+        self.tried.extend(feedback.iter().cloned());
+        while self.tried.len() > TRIED {
+            self.tried.pop_front();
+        }
+    }
+
+    /// The first request, or the one after a round.
+    fn speak(&mut self, facts: &Facts, results: &[Feedback]) -> Result<(), PlanError> {
+        if self.prompts.is_none() {
+            let shown = serde_json::to_string(&facts.failures).unwrap_or_default();
+            let prompts = Prompts::new(self.prompts_folder.as_deref(), &shown).map_err(failed)?;
+            let example = facts.functions.first();
+            let example = example.map_or("module.py", |function| function.file.as_str());
+            self.system = prompts.system(example).map_err(failed)?;
+            self.prompts = Some(prompts);
+        }
+        if self.messages.is_empty() {
+            return self.open(facts);
+        }
+        let mut told: Vec<minijinja::Value> = results
+            .iter()
+            .map(|feedback| {
+                context! {
+                    claim => feedback.candidate.claim,
+                    what => brief::outcome(&feedback.screened),
+                }
+            })
+            .collect();
+        let notes = std::mem::take(&mut self.notes);
+        told.extend(
+            notes
+                .iter()
+                .map(|(claim, what)| context! { claim => claim, what => what }),
+        );
+        let elsewhere: Vec<String> = facts
+            .functions
+            .iter()
+            .skip(3)
+            .take(6)
+            .map(|function| {
+                format!(
+                    "`{}` ({}:{})",
+                    function.qualname, function.file, function.first_line
+                )
+            })
+            .collect();
+        let text = self.render(
+            "round.txt",
+            context! {
+                results => told,
+                repeated => self.circles > 0,
+                elsewhere => elsewhere.join(", "),
+                queries => self.queries_now(),
+            },
+        )?;
+        self.messages.push(Message::user(text));
+        Ok(())
+    }
+
+    /// The facts, as the only message.
+    fn open(&mut self, facts: &Facts) -> Result<(), PlanError> {
+        let tried: Vec<Feedback> = self.tried.iter().cloned().collect();
+        let told = Told {
+            facts,
+            recording: self.lookup.recording(),
+            tried: &tried,
+        };
+        let room = self.limits.context.map_or(FACTS, |context| {
+            let spoken_for = u64::from(self.limits.reply) + 1_200;
+            FACTS.min(context.saturating_sub(spoken_for).max(500))
+        });
+        let Some(prompts) = &self.prompts else {
+            return Ok(());
+        };
+        let (text, level) = brief::render(prompts, &told, room, self.level).map_err(failed)?;
+        self.level = level;
+        self.messages = vec![Message::user(text)];
+        Ok(())
+    }
+
+    fn render(&self, name: &str, values: minijinja::Value) -> Result<String, PlanError> {
+        match &self.prompts {
+            Some(prompts) => prompts.render(name, values).map_err(failed),
+            None => Ok(String::new()),
+        }
+    }
+
+    /// Whether questions are offered: after a round without success, to models that take them.
+    fn queries_now(&self) -> bool {
+        self.offers_queries && self.failed_rounds > 0
+    }
+
+    /// Sends what is there; answers questions until there is something else.
+    fn ask(&mut self, facts: &Facts) -> Result<Reply, PlanError> {
+        let (mut queries, mut shrunk) = (0, 0);
+        loop {
+            let request = Request {
+                system: self.system.clone(),
+                messages: self.messages.clone(),
+                schema: Some(answer::schema()),
+                tools: if self.queries_now() && queries < QUERIES {
+                    queries::tools()
+                } else {
+                    Vec::new()
+                },
+                max_tokens: self.limits.reply,
+                temperature: Some(if self.circles > 0 {
+                    RESTLESS
+                } else {
+                    TEMPERATURE
+                }),
+                seed: Some(0),
+            };
+            let tokens = request.prompt_estimate();
+            self.meter
+                .admit(tokens, u64::from(self.limits.reply))
+                .map_err(|cap| PlanError::Budget {
+                    message: cap.to_string(),
+                    hint: cap.hint().to_owned(),
+                })?;
+            (self.watch)(Exchange::Asked {
+                round: self.round,
+                model: self.endpoint.model(),
+                tokens,
+            });
+            let reply = match self.send(&request) {
+                Ok(reply) => reply,
+                Err(Failure::ContextOverflow { limit, message }) if shrunk < 3 => {
+                    shrunk += 1;
+                    self.limits.context = limit.or(self.limits.context);
+                    self.level += 1;
+                    (self.watch)(Exchange::Unusable {
+                        round: self.round,
+                        why: format!("the context is too small ({message}); fewer facts are told"),
+                    });
+                    // What was said in between goes, too.
+                    self.open(facts)?;
+                    continue;
+                }
+                Err(Failure::BadRequest { message, .. })
+                    if !request.tools.is_empty() && self.offers_queries =>
+                {
+                    self.offers_queries = false;
+                    (self.watch)(Exchange::Unusable {
+                        round: self.round,
+                        why: format!("the model takes no questions: {message}"),
+                    });
+                    continue;
+                }
+                Err(Failure::Cancelled) => return Err(PlanError::Cancelled),
+                Err(failure) => {
+                    return Err(PlanError::Unreachable {
+                        message: failure.to_string(),
+                        hint: failure.hint(),
+                    });
+                }
+            };
+            self.count(&reply);
+            if reply.tool_calls.is_empty() {
+                return Ok(reply);
+            }
+            self.messages.push(Message::Assistant {
+                text: reply.text,
+                calls: reply.tool_calls.clone(),
+            });
+            for call in reply.tool_calls {
+                queries += 1;
+                let text = if queries > QUERIES {
+                    "no more questions in this round".to_owned()
+                } else {
+                    queries::answer(self.lookup.as_ref(), &call)
+                };
+                (self.watch)(Exchange::Query {
+                    name: call.name.clone(),
+                    arguments: call.arguments.clone(),
+                    characters: text.chars().count(),
+                });
+                self.messages.push(Message::Tool {
+                    id: call.id,
+                    name: call.name,
+                    text,
+                });
+            }
+        }
+    }
+
+    fn send(&mut self, request: &Request) -> Result<Reply, Failure> {
+        let begun = Instant::now();
+        let (round, watch, cancel) = (self.round, &self.watch, &self.cancel);
+        let (mut bytes, mut first, mut told) = (0, None, None::<Instant>);
+        self.endpoint.complete(
+            request,
+            &mut |progress| match progress {
+                Progress::Text(text) | Progress::Thinking(text) => {
+                    bytes += text.len();
+                    let first = *first.get_or_insert_with(|| begun.elapsed().as_secs_f64());
+                    if told.is_none_or(|at| at.elapsed() >= TOLD) {
+                        told = Some(Instant::now());
+                        watch(Exchange::Receiving {
+                            round,
+                            tokens: ndbg_providers::estimate_tokens(bytes),
+                            first,
+                        });
+                    }
+                }
+                Progress::Again { why, wait } => {
+                    (bytes, first) = (0, None);
+                    watch(Exchange::Again {
+                        why: why.to_string(),
+                        wait: wait.as_secs_f64(),
+                    });
+                }
+            },
+            &|| cancel.is_set(),
+        )
+    }
+
+    fn count(&mut self, reply: &Reply) {
+        self.meter.record(&reply.usage);
+        let spent = self.meter.spent();
+        (self.watch)(Exchange::Answered {
+            round: self.round,
+            prompt: reply.usage.prompt,
+            cached: reply.usage.cached,
+            completion: reply.usage.completion,
+            estimated: spent.estimated,
+            cost: spent.cost,
+            total: spent.prompt + spent.completion,
+            first: reply.time_to_first_token.as_secs_f64(),
+            seconds: reply.elapsed.as_secs_f64(),
+        });
+    }
+
+    /// An answer that can be read, after one more try; none where there is none.
+    fn answered(&mut self, facts: &Facts) -> Result<Option<Answer>, PlanError> {
+        for repair in [true, false] {
+            let reply = self.ask(facts)?;
+            if reply.finish == Finish::Refusal {
+                let text: String = reply.text.chars().take(200).collect();
+                let why = format!("the model declines: {text}");
+                (self.watch)(Exchange::Unusable {
+                    round: self.round,
+                    why: why.clone(),
+                });
+                self.over = Some(why);
+                return Ok(None);
+            }
+            let read = answer::read(&reply.text);
+            self.messages.push(Message::assistant(reply.text));
+            let problem = match read {
+                Ok(answer) => return Ok(Some(answer)),
+                Err(_) if reply.finish == Finish::Length => {
+                    format!("it was cut off at {} tokens; be shorter", self.limits.reply)
+                }
+                Err(problem) => problem,
+            };
+            (self.watch)(Exchange::Unusable {
+                round: self.round,
+                why: problem.clone(),
+            });
+            if repair {
+                let text = self.render("repair.txt", context! { problem => problem })?;
+                self.messages.push(Message::user(text));
+            } else {
+                self.notes.push(("your answer".into(), problem));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The candidate of a hypothesis, or why it is not tried.
+    fn candidate(&mut self, facts: &Facts, hypothesis: &Hypothesis) -> Result<Candidate, String> {
+        if self.repeats.is_repeated(hypothesis) {
+            return Err("it was proposed before".into());
+        }
+        if let Some(prediction) = &hypothesis.prediction {
+            let verdict = prediction::check(self.lookup.recording(), prediction);
+            if matches!(verdict, Verdict::Refuted { .. }) {
+                return Err(verdict.text());
+            }
+        }
+        if hypothesis.edits.is_empty() {
+            return Err("it has no edits".into());
+        }
+        let mut edits = Vec::new();
+        let mut loose = false;
+        for wanted in &hypothesis.edits {
+            let path = meant(facts, &wanted.file);
+            if is_protected(path) {
+                return Err(format!(
+                    "`{path}` is a test or configures tests: it cannot be edited"
+                ));
+            }
+            let Some(syntax) = facts.files.get(path) else {
+                let near = near_names(path.as_str(), facts.files.keys().map(AsRef::as_ref));
+                return Err(format!(
+                    "`{path}` cannot be edited; files that can: {}",
+                    near.join(", ")
+                ));
+            };
+            let (edit, strictness) = located(syntax.file(), &wanted.old, &wanted.new)
+                .map_err(|error| format!("edit of `{path}`: {error}"))?;
+            loose |= strictness != Strictness::Exact;
+            edits.push(edit);
+        }
+        let Some(first) = edits.first() else {
+            return Err("it has no edits".into());
+        };
+        let syntax = facts.files.get(&first.file);
+        let line = syntax.map_or(0, |syntax| syntax.file().line_of(first.start));
+        let qualname = syntax
+            .and_then(|syntax| {
+                Some(
+                    syntax.functions()[syntax.function_at_line(line)?]
+                        .qualname
+                        .clone(),
+                )
+            })
+            .unwrap_or_default();
+        let id = self.next_id;
+        self.next_id += 1;
+        Ok(Candidate {
+            id,
+            file: first.file.clone(),
+            line,
+            qualname,
+            edits,
+            operator: "model".into(),
+            claim: hypothesis.claim.clone(),
+            // The order in which the model names them; edits that had to be searched for come after.
+            score: 1.0 / (1.0 + (id - FIRST_ID) as f64) * if loose { 0.9 } else { 1.0 },
+        })
+    }
+
+    /// One round: candidates, if there are any.
+    fn one_round(
+        &mut self,
+        facts: &Facts,
+        results: &[Feedback],
+    ) -> Result<Vec<Candidate>, PlanError> {
+        self.round += 1;
+        self.speak(facts, results)?;
+        let Some(answer) = self.answered(facts)? else {
+            self.failed_rounds += 1;
+            return Ok(Vec::new());
+        };
+        let mut candidates = Vec::new();
+        let mut repeated = 0;
+        for hypothesis in &answer.hypotheses {
+            let made = self.candidate(facts, hypothesis);
+            let prediction = hypothesis.prediction.as_ref();
+            (self.watch)(Exchange::Hypothesis {
+                round: self.round,
+                claim: hypothesis.claim.clone(),
+                file: hypothesis.file.clone(),
+                line: hypothesis.line,
+                prediction: prediction.map(|prediction| {
+                    format!(
+                        "{} at {}:{}",
+                        prediction.condition, prediction.file, prediction.line
+                    )
+                }),
+                verdict: prediction.map(|p| prediction::check(self.lookup.recording(), p)),
+                edits: hypothesis.edits.len(),
+                dropped: made.as_ref().err().cloned(),
+            });
+            match made {
+                Ok(candidate) => candidates.push(candidate),
+                Err(why) => {
+                    repeated += usize::from(why.contains("proposed before"));
+                    self.notes.push((hypothesis.claim.clone(), why));
+                }
+            }
+        }
+        self.circles = if repeated == answer.hypotheses.len() {
+            self.circles + 1
+        } else {
+            0
+        };
+        if self.circles >= CIRCLES {
+            self.over = Some("the model repeats itself".into());
+        }
+        self.failed_rounds += 1;
+        Ok(candidates)
+    }
+}
+
+/// The file that a model means: small ones put folders before a name, or leave them out.
+fn meant<'n>(facts: &'n Facts, named: &'n str) -> &'n Utf8Path {
+    let named = Utf8Path::new(named.trim().trim_start_matches("./"));
+    if facts.files.contains_key(named) {
+        return named;
+    }
+    let mut alike = facts
+        .files
+        .keys()
+        .filter(|known| known.ends_with(named) || named.ends_with(known));
+    match (alike.next(), alike.next()) {
+        (Some(only), None) => only,
+        _ => named,
+    }
+}
+
+fn failed(error: impl std::fmt::Display) -> PlanError {
+    PlanError::Failed(error.to_string())
+}
+
+impl Planner for LlmPlanner<'_> {
+    fn name(&self) -> &'static str {
+        "model"
+    }
+
+    fn propose(
+        &mut self,
+        facts: &Facts,
+        feedback: &[Feedback],
+        _limit: usize,
+    ) -> Result<Vec<Candidate>, PlanError> {
+        let mut results: Vec<Feedback> = feedback
+            .iter()
+            .filter(|feedback| feedback.candidate.id >= FIRST_ID)
+            .cloned()
+            .collect();
+        if self.messages.is_empty() {
+            self.hear(feedback);
+            results.clear();
+        }
+        while self.over.is_none() {
+            if self.round >= self.limits.rounds {
+                return Err(PlanError::Budget {
+                    message: format!(
+                        "limit of {} rounds with the model reached",
+                        self.limits.rounds
+                    ),
+                    hint: "`--max-rounds` allows more".into(),
+                });
+            }
+            let candidates = self.one_round(facts, &results)?;
+            if !candidates.is_empty() {
+                return Ok(candidates);
+            }
+            results.clear();
+        }
+        Ok(Vec::new())
+    }
+
+    fn remaining(&self) -> Option<usize> {
+        None
+    }
+
+    fn waits(&self) -> bool {
+        true
+    }
+
+    fn ended(&self) -> Option<&str> {
+        self.over.as_deref()
+    }
+}
