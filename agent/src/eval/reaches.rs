@@ -60,6 +60,13 @@ struct Entry {
     crosshair: Option<Solved>,
 }
 
+impl Entry {
+    /// Whether it needs an object, or its class.
+    fn is_method(&self) -> bool {
+        self.function.contains('.')
+    }
+}
+
 /// What CrossHair came to.
 #[derive(Debug, Serialize)]
 struct Solved {

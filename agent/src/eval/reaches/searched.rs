@@ -70,8 +70,8 @@ pub struct Searched {
     pub executions: usize,
     /// Seconds of all searches, verification included.
     pub seconds: f64,
-    /// Lines of verified calls that Python's tracing does not confirm.
-    pub unconfirmed: Vec<usize>,
+    /// Lines that Python's tracing does not see a verified call pass, and the call.
+    pub unconfirmed: BTreeMap<usize, String>,
 }
 
 /// The function as `infer` names it.
@@ -144,12 +144,13 @@ pub fn searched(
                     if open.remove(line) {
                         done.reached.insert(*line, call.clone());
                         done.missed.remove(line);
+                        done.unconfirmed.remove(line);
                     }
                 }
             }
             if !passed.contains(&line) {
-                if !inferred.found.is_empty() && !done.unconfirmed.contains(&line) {
-                    done.unconfirmed.push(line);
+                if let Some(found) = inferred.found.first() {
+                    done.unconfirmed.insert(line, found.call.clone());
                 }
                 done.missed.insert(line, why(function, line, &inferred));
             }

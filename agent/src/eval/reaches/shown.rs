@@ -104,7 +104,7 @@ pub(super) fn evaluation(
             "crosshair": crosshair.map(CrossHair::name),
             "rows": rows,
             "missed": counted(entries).into_iter().map(|(why, count)| json!({
-                "why": why, "lines": count.0, "nested": count.1,
+                "why": why, "lines": count.0, "of_methods": count.1, "nested": count.2,
             })).collect::<Vec<_>>(),
             "entries": entries,
         }),
@@ -121,6 +121,21 @@ fn rows(all: &[&Entry]) -> Vec<Row> {
             entry.one_call.contains(&line)
         }),
     ];
+    let (methods, functions): (Vec<&Entry>, Vec<&Entry>) =
+        all.iter().partition(|entry| entry.is_method());
+    for (name, of) in [
+        ("infer, functions", &functions),
+        ("infer, methods", &methods),
+    ] {
+        if !of.is_empty() {
+            rows.push(
+                row(name, of, |entry, line| {
+                    entry.infer.reached.contains_key(&line)
+                })
+                .with(of),
+            );
+        }
+    }
     let solves = |entry: &Entry, line: usize| {
         let solved = entry.crosshair.as_ref();
         solved.is_some_and(|solved| solved.reached.contains(&line))
@@ -300,9 +315,9 @@ fn projects(entries: &[Entry]) -> BTreeMap<&str, Vec<&Entry>> {
     projects
 }
 
-/// Lines that are not reached, and how many of them are nested, by reason.
-fn counted(entries: &[Entry]) -> BTreeMap<Why, (usize, usize)> {
-    let mut counts: BTreeMap<Why, (usize, usize)> = BTreeMap::new();
+/// Lines that are not reached, how many of them are of methods, and how many nested, by reason.
+fn counted(entries: &[Entry]) -> BTreeMap<Why, (usize, usize, usize)> {
+    let mut counts: BTreeMap<Why, (usize, usize, usize)> = BTreeMap::new();
     for entry in entries {
         for (line, why) in &entry.infer.missed {
             let nested = entry
@@ -311,17 +326,23 @@ fn counted(entries: &[Entry]) -> BTreeMap<Why, (usize, usize)> {
                 .any(|one| one.line == *line && one.nested);
             let count = counts.entry(*why).or_default();
             count.0 += 1;
-            count.1 += usize::from(nested);
+            count.1 += usize::from(entry.is_method());
+            count.2 += usize::from(nested);
         }
     }
     counts
 }
 
 fn missed(entries: &[Entry]) -> Section {
-    let mut table = Table::new(&["why infer does not reach them", "lines", "nested"]);
+    let mut table = Table::new(&["why not", "lines", "methods", "nested"]);
     let counts = counted(entries);
-    for (why, (lines, nested)) in &counts {
-        table.row([why.words().into(), lines.to_string(), nested.to_string()]);
+    for (why, (lines, methods, nested)) in &counts {
+        table.row([
+            why.words().into(),
+            lines.to_string(),
+            methods.to_string(),
+            nested.to_string(),
+        ]);
     }
     let named: Vec<String> = entries
         .iter()
