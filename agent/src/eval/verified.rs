@@ -364,7 +364,9 @@ fn compared(ways: &[Way], beside: &Way, crosshair: &CrossHair) -> Section {
     Section {
         title: "Beside CrossHair".into(),
         prose: vec![format!(
-            "{} on the first {count} items: `check` of a function that must not return the output. It is              told the types of the recorded arguments, which ours is not; its time is that of the              processor without its start. Its inputs count like ours",
+            "{} on the first {count} items: `check` of a function that must not return the output. It is told \
+             the types of the recorded arguments, which ours is not; its time is that of the \
+             processor without its start. Its inputs count like ours",
             crosshair.name()
         )],
         table: Some(table),

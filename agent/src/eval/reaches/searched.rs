@@ -36,6 +36,8 @@ pub enum Why {
     Arguments,
     /// Runs of the call did not agree.
     Unsteady,
+    /// Python's tracing does not see the verified call, as it is written, pass the line.
+    Unconfirmed,
     /// Each test that reaches it replaces parts of the program.
     Replaced,
     /// Time.
@@ -51,6 +53,7 @@ impl Why {
             Self::Refused => "calls tried what is refused (files, network, processes)",
             Self::Arguments => "no arguments could be built with which it begins",
             Self::Unsteady => "runs of the call did not agree",
+            Self::Unconfirmed => "the call, as it is written, does not pass it",
             Self::Replaced => "only tests that replace parts reach it",
             Self::Time => "not found in time",
         }
@@ -70,7 +73,7 @@ pub struct Searched {
     pub executions: usize,
     /// Seconds of all searches, verification included.
     pub seconds: f64,
-    /// Lines that Python's tracing does not see a verified call pass, and the call.
+    /// Calls that `infer` verified for a line that Python's tracing does not see them pass.
     pub unconfirmed: BTreeMap<usize, String>,
 }
 
@@ -152,7 +155,12 @@ pub fn searched(
                 if let Some(found) = inferred.found.first() {
                     done.unconfirmed.insert(line, found.call.clone());
                 }
-                done.missed.insert(line, why(function, line, &inferred));
+                let why = if done.unconfirmed.contains_key(&line) {
+                    Why::Unconfirmed
+                } else {
+                    why(function, line, &inferred)
+                };
+                done.missed.insert(line, why);
             }
         }
         share *= 2.0;

@@ -87,7 +87,7 @@ pub(super) fn evaluation(
             title: "Lines that tests reach, reached without them".into(),
             facts,
             sections: vec![
-                reached(&rows, crosshair.is_some()),
+                reached(&rows, &all),
                 took(&rows),
                 by_project(entries),
                 missed(entries),
@@ -234,7 +234,7 @@ impl Took {
     }
 }
 
-fn reached(rows: &[Row], beside: bool) -> Section {
+fn reached(rows: &[Row], all: &[&Entry]) -> Section {
     let mut table = Table::new(&[
         "proposed by",
         "functions",
@@ -261,13 +261,18 @@ fn reached(rows: &[Row], beside: bool) -> Section {
          counts for each line that it passes"
             .to_owned(),
     ];
-    if beside {
-        prose.push(
-            "CrossHair takes types of arguments from annotations; without them it guesses from what is \
-             done with a value. It does not take the values of a generator. Its inputs are judged like \
-             ours"
-                .to_owned(),
-        );
+    let solved: Vec<_> = all
+        .iter()
+        .filter_map(|entry| entry.crosshair.as_ref())
+        .collect();
+    if !solved.is_empty() {
+        let silent = solved.iter().filter(|one| one.calls.is_empty()).count();
+        prose.push(format!(
+            "CrossHair takes types of arguments from annotations that can be evaluated; without them it \
+             guesses from what is done with a value. It does not take the values of a generator. For \
+             {silent} of {} functions it gave no call. Its inputs are judged like ours",
+            solved.len()
+        ));
     }
     section("Lines", prose, Some(table))
 }
@@ -362,16 +367,6 @@ fn missed(entries: &[Entry]) -> Section {
     let mut prose: Vec<String> = named.into_iter().take(NAMED).collect();
     if more > 0 {
         prose.push(format!("· and {more} functions more, in the JSON"));
-    }
-    let unconfirmed: usize = entries
-        .iter()
-        .map(|entry| entry.infer.unconfirmed.len())
-        .sum();
-    if unconfirmed > 0 {
-        prose.push(format!(
-            "{unconfirmed} lines count as not reached although `infer` verified a call: Python's tracing \
-             does not see it pass"
-        ));
     }
     let table = (!counts.is_empty()).then_some(table);
     section("Lines that are not reached", prose, table)
