@@ -267,3 +267,218 @@ fn seconds_belong_to_verified_inputs() {
     let args = ["cruxeval", "--data", "items.jsonl", "--seconds", "3"];
     assert!(refused(&eval(&repo, &args)).contains("--verified"));
 }
+
+const GRADES: &str = "\
+import os
+
+
+def grade(points, bonus=0):
+    def capped(value):
+        if value > 100:
+            return 100
+        return value
+
+    total = capped(points + bonus)
+    if total < 0:
+        raise ValueError(total)
+    if total >= 90:
+        return 'A'
+    return 'B'
+
+
+class Register:
+    def __init__(self, names=()):
+        self.names = list(names)
+
+    def add(self, name):
+        if name in self.names:
+            return False
+        self.names.append(name)
+        return True
+
+
+def home():
+    if os.environ.get('NDBG_TEST_HOME') == 'a place of tests':
+        return 'there'
+    return 'here'
+
+
+def untested(x):
+    return x
+";
+
+const GRADES_TESTS: &str = "\
+import sys, types
+
+sys.modules['vendor'] = types.ModuleType('vendor')
+
+import grades
+import vendored
+
+
+def test_grades():
+    assert [grades.grade(p) for p in (95, 120, 3)] == ['A', 'A', 'B']
+
+
+def test_register():
+    register = grades.Register(['a'])
+    assert not register.add('a') and register.add('b')
+
+
+def test_home(monkeypatch):
+    monkeypatch.setenv('NDBG_TEST_HOME', 'a place of tests')
+    assert grades.home() == 'there'
+
+
+def test_vendored():
+    assert vendored.same(3) == 3
+";
+
+fn graded() -> Repo {
+    Repo::without_git(&[
+        ("grades.py", GRADES),
+        (
+            "vendored.py",
+            "import vendor\n\n\ndef same(x):\n    return x\n",
+        ),
+        ("test_grades.py", GRADES_TESTS),
+    ])
+}
+
+#[test]
+fn lines_that_tests_reach_are_reached_again_and_the_others_are_named_with_their_reason() {
+    let repo = graded();
+    let args = [
+        "reaches",
+        "--repo",
+        ".",
+        "--seconds",
+        "6",
+        "--json",
+        "found.json",
+        "--html",
+        "found.html",
+    ];
+    let text = said(&eval(&repo, &args));
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+    assert!(
+        text.contains("only tests that replace parts reach it")
+            && text.contains("cannot be imported by itself"),
+        "{text}"
+    );
+    assert!(repo.path("found.html").exists());
+    let json: Json = serde_json::from_slice(&repo.read("found.json")).unwrap();
+    let entry = |name: &str| {
+        let entries = json["entries"].as_array().unwrap();
+        let entry = entries.iter().find(|it| it["function"] == name);
+        entry.unwrap_or_else(|| panic!("{name}: {json:#}"))
+    };
+    assert_eq!(json["entries"].as_array().unwrap().len(), 5, "{json:#}");
+    let missed = |name: &str| entry(name)["infer"]["missed"].clone();
+    for name in ["grade", "Register.__init__", "Register.add"] {
+        assert_eq!(missed(name), serde_json::json!({}), "{json:#}");
+    }
+    let lines: Vec<(u64, bool)> = entry("grade")["lines"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["line"].as_u64().unwrap(), it["nested"] == true))
+        .collect();
+    let expected = [
+        (5, false),
+        (6, true),
+        (7, true),
+        (8, true),
+        (10, false),
+        (11, false),
+        (13, false),
+        (14, false),
+        (15, false),
+    ];
+    assert_eq!(lines, expected, "line 12 is reached by no test");
+    assert_eq!(missed("home"), serde_json::json!({ "31": "replaced" }));
+    assert_eq!(missed("same"), serde_json::json!({ "5": "import" }));
+}
+
+#[test]
+fn a_solver_beside_the_search_is_judged_by_real_runs() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let repo = graded();
+    repo.write("items.jsonl", items());
+    // Says what CrossHair says; the first of its two calls is right, and one of its arguments.
+    repo.write(
+        "crosshair",
+        "#!/bin/sh\ncase \"$1 $2\" in\n*--help*) echo '{check,search,diffbehavior,cover}';;\n\
+         'cover grades.grade') echo 'grade(95)'; echo 'grade(';;\n\
+         'cover grades.Register.add') echo \"add(Register(['a']), 'a')\";;\n\
+         check*) echo 'item.py:9: error: false when calling ndbg_contract(20) (which returns 42)';;\n\
+         esac\n",
+    );
+    let program = repo.path("crosshair");
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let args = [
+        "reaches",
+        "--repo",
+        ".",
+        "--seconds",
+        "1",
+        "--crosshair",
+        "./crosshair",
+        "--json",
+        "found.json",
+    ];
+    let text = said(&eval(&repo, &args));
+    assert!(text.contains("CrossHair"), "{text}");
+    let json: Json = serde_json::from_slice(&repo.read("found.json")).unwrap();
+    let reached = |name: &str| {
+        let entries = json["entries"].as_array().unwrap();
+        let entry = entries.iter().find(|it| it["function"] == name).unwrap();
+        entry["crosshair"]["reached"].clone()
+    };
+    assert_eq!(
+        reached("grade"),
+        serde_json::json!([5, 6, 8, 10, 11, 13, 14])
+    );
+    assert_eq!(reached("Register.add"), serde_json::json!([23, 24]));
+    assert_eq!(reached("home"), serde_json::json!([]));
+
+    let args = [
+        "cruxeval",
+        "--model",
+        "oracle",
+        "--data",
+        "items.jsonl",
+        "--verified",
+        "--crosshair",
+        "./crosshair",
+        "--crosshair-count",
+        "2",
+        "--json",
+        "found.json",
+    ];
+    let text = said(&eval(&repo, &args));
+    assert!(text.contains("Beside CrossHair"), "{text}");
+    let json: Json = serde_json::from_slice(&repo.read("found.json")).unwrap();
+    assert_eq!(share(&json["crosshair"]["way"]["solved"]), (1, 2));
+    assert!(json["executions_per_second"]["reaches"].as_f64().unwrap() > 100.0);
+}
+
+#[test]
+fn a_solver_that_is_not_there_is_said_before_anything_runs() {
+    let repo = graded();
+    let python = Venv::Plain.python();
+    for path in ["nowhere/crosshair", python.as_str()] {
+        let args = ["reaches", "--repo", ".", "--crosshair", path];
+        let done = eval(&repo, &args);
+        let message = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(4), "{message}");
+        assert!(
+            message.contains(path) && message.contains("hint"),
+            "{message}"
+        );
+    }
+}

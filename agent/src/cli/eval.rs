@@ -12,11 +12,13 @@ use ndbg_tools::Cancel;
 use super::model::ModelArguments;
 use super::trace::say;
 use crate::eval::{
-    self, CruxSettings, Data, Evaluated, Evaluation, HorizonSettings, Progress, StepsSettings,
+    self, CruxSettings, Data, Evaluated, Evaluation, HorizonSettings, Progress, ReachesSettings,
+    StepsSettings, VerifiedSettings,
 };
 use crate::fix::stop::Stop;
 use crate::model::{Model, Reality};
 use crate::outcome::Outcome;
+use crate::report::{ColorChoice, Reporter, ReporterOptions};
 
 /// Measure how well a model predicts, beside baselines and a real interpreter
 ///
@@ -27,6 +29,7 @@ use crate::outcome::Outcome;
 ///   ndbg-agent eval steps --model embedded
 ///   ndbg-agent eval horizon --model embedded --html horizon.html
 ///   ndbg-agent eval cruxeval --data cruxeval.jsonl --model MODEL
+///   ndbg-agent eval reaches --tasks tasks/examples
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub struct EvalArguments {
@@ -39,6 +42,7 @@ enum EvalVerb {
     Steps(StepsArguments),
     Horizon(HorizonArguments),
     Cruxeval(CruxArguments),
+    Reaches(ReachesArguments),
 }
 
 /// The next state after each statement, from the true state before it
@@ -137,8 +141,52 @@ struct CruxArguments {
     /// Seconds for each item, with --verified
     #[arg(long, value_name = "S", default_value_t = 5.0, requires = "verified", value_parser = super::infer::seconds)]
     seconds: f64,
+    /// Ask CrossHair for the same, with --verified: an interpreter that has it, or its program
+    #[arg(long, value_name = "PATH", requires = "verified")]
+    crosshair: Option<Utf8PathBuf>,
+    /// Items that CrossHair gets at most, the first ones
+    #[arg(long, value_name = "N", default_value_t = 80, requires = "crosshair", value_parser = at_least_one)]
+    crosshair_count: usize,
     #[command(flatten)]
     model: ModelArguments,
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+/// Lines that a project's tests reach, reached again by `infer` without them
+///
+/// The tests run once and tell which lines of functions and methods they
+/// reach. Then `infer --reaches` gets those lines, without the tests and
+/// without the model. A line is reached if a call passes it in two new
+/// processes. CrossHair gets the same functions, where it is named.
+///
+///   ndbg-agent eval reaches --tasks tasks/examples
+///   ndbg-agent eval reaches --repo toolz-1.0 --repo parse-1.20 --python venv
+///   ndbg-agent eval reaches --repo . --seconds 20 --crosshair venv/bin/python
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+struct ReachesArguments {
+    /// Folder of a project with tests; may be repeated
+    #[arg(long, value_name = "DIR", required_unless_present = "tasks")]
+    repo: Vec<Utf8PathBuf>,
+    /// Folder of tasks, such as `tasks/examples`: each is a project, with its bug fixed
+    #[arg(long, value_name = "DIR")]
+    tasks: Option<Utf8PathBuf>,
+    /// Functions of each project at most, drawn
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = at_least_one)]
+    count: usize,
+    /// Seconds for each function, all of its lines together
+    #[arg(long, value_name = "S", default_value_t = 10.0, value_parser = super::infer::seconds)]
+    seconds: f64,
+    /// Seed of draws
+    #[arg(long, value_name = "N", default_value_t = 9001)]
+    seed: u64,
+    /// Ask CrossHair for the same: an interpreter that has it and what the projects import
+    #[arg(long, value_name = "PATH")]
+    crosshair: Option<Utf8PathBuf>,
+    /// Functions that CrossHair gets at most, drawn
+    #[arg(long, value_name = "N", default_value_t = 40, requires = "crosshair", value_parser = at_least_one)]
+    crosshair_count: usize,
     #[command(flatten)]
     output: OutputArguments,
 }
@@ -219,9 +267,14 @@ pub fn run(arguments: EvalArguments) -> anyhow::Result<Outcome> {
                 seed: arguments.seed,
                 python: arguments.output.python.clone(),
             };
+            let verified = VerifiedSettings {
+                seconds: arguments.seconds,
+                crosshair: arguments.crosshair,
+                crosshair_count: arguments.crosshair_count,
+            };
             let run = |model: &Model, reality: &Reality, progress: &mut Progress<'_>| {
                 if arguments.verified {
-                    return eval::verified(&settings, arguments.seconds, model, reality, progress);
+                    return eval::verified(&settings, &verified, model, reality, progress);
                 }
                 eval::cruxeval(&settings, model, reality, progress)
             };
@@ -233,6 +286,22 @@ pub fn run(arguments: EvalArguments) -> anyhow::Result<Outcome> {
                 &cancel,
                 run,
             )
+        }
+        EvalVerb::Reaches(arguments) => {
+            let settings = ReachesSettings {
+                repos: arguments.repo,
+                tasks: arguments.tasks,
+                count: arguments.count,
+                seconds: arguments.seconds,
+                seed: arguments.seed,
+                python: arguments.output.python.clone(),
+                crosshair: arguments.crosshair,
+                crosshair_count: arguments.crosshair_count,
+            };
+            let reporter = Reporter::start(ReporterOptions::silent(ColorChoice::Auto))?;
+            shown(&arguments.output, None, |progress| {
+                eval::reaches(&settings, &reporter, &cancel, progress)
+            })
         }
     };
     match done {
@@ -252,13 +321,22 @@ fn evaluate(
     let model = model.open(output.python.as_ref(), cancel)?;
     model.performs_operations(what)?;
     let reality = Reality::open(output.python.as_deref(), cancel)?;
+    shown(output, answers, |progress| run(&model, &reality, progress))
+}
+
+/// Evaluates with a bar, and puts out what it comes to.
+fn shown(
+    output: &OutputArguments,
+    answers: Option<&Utf8PathBuf>,
+    run: impl FnOnce(&mut Progress<'_>) -> Evaluated,
+) -> Result<(), Stop> {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
     let style = ProgressStyle::with_template("{msg:18} {bar:30} {pos}/{len}  {eta} left")
         .unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.set_style(style);
     let started = Instant::now();
     let mut stage = String::new();
-    let evaluated = run(&model, &reality, &mut |what, done, of| {
+    let evaluated = run(&mut |what, done, of| {
         if stage != what {
             what.clone_into(&mut stage);
             bar.reset();

@@ -1,13 +1,16 @@
 //! Evaluations of models: what they say beside what is true.
 
+mod crosshair;
 mod cruxeval;
 mod foreseen;
 mod horizon;
 mod inputs;
 mod items;
+mod pace;
 mod page;
 mod predictor;
 mod programs;
+mod reaches;
 mod recorded;
 mod replay;
 mod steps;
@@ -20,9 +23,10 @@ pub use horizon::{HorizonSettings, horizon};
 pub use page::{Page, Section};
 pub use predictor::Predictor;
 pub use programs::Data;
+pub use reaches::{ReachesSettings, reaches};
 pub use steps::{StepsSettings, steps};
 pub use table::Table;
-pub use verified::verified;
+pub use verified::{VerifiedSettings, verified};
 
 use crate::fix::stop::Stop;
 

@@ -1,13 +1,16 @@
 //! `eval cruxeval --verified`: inputs that were run before they counted, by who proposed them.
 
+use camino::Utf8PathBuf;
 use ndbg_simulator::eval::Tally;
-use ndbg_tools::python::executions::{Goal, Subject};
+use ndbg_tools::python::executions::{Call, Executor, Goal, Subject};
 use serde::Serialize;
 use serde_json::json;
 
+use super::crosshair::CrossHair;
 use super::cruxeval::CruxSettings;
 use super::inputs;
 use super::items::{self, Item};
+use super::pace::{pace, place};
 use super::page::{Page, Section};
 use super::predictor::Predictor;
 use super::table::{Table, percent, range};
@@ -19,6 +22,8 @@ use crate::outcome::Outcome;
 
 /// Executions for an item at most; the time ends sooner.
 const EXECUTIONS: usize = 1_000_000;
+/// Runs in new processes that an input of CrossHair's has to stand, like ours.
+const RUNS: usize = 2;
 
 /// Who proposes.
 const WAYS: [(&str, Sources); 3] = [
@@ -44,6 +49,17 @@ const WAYS: [(&str, Sources); 3] = [
         },
     ),
 ];
+
+/// How items are solved.
+#[derive(Debug, Clone)]
+pub struct VerifiedSettings {
+    /// Seconds for each item.
+    pub seconds: f64,
+    /// Where CrossHair is.
+    pub crosshair: Option<Utf8PathBuf>,
+    /// Items that CrossHair gets at most, the first ones.
+    pub crosshair_count: usize,
+}
 
 /// What became of an item.
 #[derive(Debug, Clone, Serialize)]
@@ -77,11 +93,20 @@ struct Way {
 /// A file that is not right, no interpreter, or an interruption.
 pub fn verified(
     settings: &CruxSettings,
-    seconds: f64,
+    search: &VerifiedSettings,
     predictor: &dyn Predictor,
     reality: &Reality,
     progress: &mut Progress<'_>,
 ) -> Evaluated {
+    let seconds = search.seconds;
+    // Before all that takes time.
+    let crosshair = match &search.crosshair {
+        Some(path) => {
+            let runner = &reality.runner;
+            Some(CrossHair::find(path, &runner.scratch, &runner.cancel)?)
+        }
+        None => None,
+    };
     let mut read = items::read(&settings.data, true)?;
     let of = read.len();
     read.truncate(settings.count.unwrap_or(usize::MAX));
@@ -98,6 +123,7 @@ pub fn verified(
     let by_guess = inputs::checked(&guesses, &reality.runner, &mut |done, _| {
         progress("one guess", done, count);
     })?;
+    let pace = pace(reality)?;
     let mut ways = Vec::new();
     for (name, sources) in WAYS {
         if sources.model && !predictor.runs_backwards() {
@@ -118,6 +144,21 @@ pub fn verified(
         }
         ways.push(way(name, solved));
     }
+    let beside = match &crosshair {
+        Some(crosshair) => {
+            let most = search.crosshair_count.min(count);
+            let solved = by_crosshair(
+                &read[..most],
+                &by_guess,
+                crosshair,
+                seconds,
+                reality,
+                progress,
+            )?;
+            Some(way("CrossHair", solved))
+        }
+        None => None,
+    };
     let name = settings.data.file_name().unwrap_or(settings.data.as_str());
     Ok(Evaluation {
         page: Page {
@@ -145,7 +186,7 @@ pub fn verified(
                         .into(),
                 ),
             ],
-            sections: vec![section(&ways, &by_guess)],
+            sections: sections(&ways, &by_guess, beside.as_ref(), crosshair.as_ref()),
         },
         json: json!({
             "format": 1,
@@ -158,6 +199,10 @@ pub fn verified(
             "seed": settings.seed,
             "one_guess": by_guess.iter().copied().collect::<Tally>(),
             "ways": ways,
+            "crosshair": crosshair.as_ref().map(|crosshair| json!({
+                "version": crosshair.version, "way": beside,
+            })),
+            "executions_per_second": pace,
         }),
         answers: Vec::new(),
     })
@@ -172,16 +217,8 @@ fn one(
     reality: &Reality,
     one_guess: bool,
 ) -> Result<Solved, Stop> {
-    let folder = reality.runner.scratch.join("item");
-    let file = folder.join("item.py");
-    let written = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(&file, &item.code));
-    written.map_err(|error| Stop::new(Outcome::Environment, format!("`{file}`: {error}")))?;
     let settings = Settings {
-        subject: Subject {
-            file,
-            function: "f".into(),
-            root: Some(folder),
-        },
+        subject: written(item, reality)?,
         goal: Goal::Returns(item.output.clone()),
         sources,
         seconds,
@@ -206,6 +243,68 @@ fn one(
     })
 }
 
+/// The function of an item, in a file.
+fn written(item: &Item, reality: &Reality) -> Result<Subject, Stop> {
+    let folder = reality.runner.scratch.join("item");
+    let file = folder.join("item.py");
+    let written = std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(&file, &item.code));
+    written.map_err(|error| Stop::new(Outcome::Environment, format!("`{file}`: {error}")))?;
+    Ok(Subject {
+        file,
+        function: "f".into(),
+        root: Some(folder),
+    })
+}
+
+/// What CrossHair makes of items, judged like our own calls.
+fn by_crosshair(
+    items: &[Item],
+    by_guess: &[bool],
+    crosshair: &CrossHair,
+    seconds: f64,
+    reality: &Reality,
+    progress: &mut Progress<'_>,
+) -> Result<Vec<Solved>, Stop> {
+    let mut solved = Vec::with_capacity(items.len());
+    for (done, (item, one_guess)) in items.iter().zip(by_guess).enumerate() {
+        progress("CrossHair", done, items.len());
+        let said = crosshair.arguments(&item.code, &item.input, &item.output, seconds)?;
+        let call = match said.answer {
+            Some(arguments) if returns(item, &arguments, reality)? => {
+                Some(format!("f({arguments})"))
+            }
+            _ => None,
+        };
+        solved.push(Solved {
+            id: item.id.clone(),
+            source: call.is_some().then_some("CrossHair"),
+            call,
+            executions: 0,
+            seconds: said.seconds,
+            one_guess: *one_guess,
+        });
+    }
+    Ok(solved)
+}
+
+/// Whether runs in new processes return the output.
+fn returns(item: &Item, arguments: &str, reality: &Reality) -> Result<bool, Stop> {
+    let subject = written(item, reality)?;
+    let goal = Goal::Returns(item.output.clone());
+    let call = Call {
+        receiver: None,
+        arguments: arguments.to_owned(),
+    };
+    let runs = Executor::start(&place(reality), &subject, &goal)
+        .and_then(|mut executor| executor.verify(&call, RUNS))
+        .map_err(Stop::from);
+    match runs {
+        Err(stop) if stop.outcome == Outcome::Interrupted => Err(stop),
+        Err(_) => Ok(false),
+        Ok(runs) => Ok(runs.len() == RUNS && runs.iter().all(|run| run.reached)),
+    }
+}
+
 fn way(proposed_by: &'static str, items: Vec<Solved>) -> Way {
     let mut seconds: Vec<f64> = items.iter().map(|item| item.seconds).collect();
     seconds.sort_by(f64::total_cmp);
@@ -222,6 +321,56 @@ fn way(proposed_by: &'static str, items: Vec<Solved>) -> Way {
         median_executions: executions[at(0.5)],
         p95_executions: executions[at(0.95)],
         items,
+    }
+}
+
+fn sections(
+    ways: &[Way],
+    by_guess: &[bool],
+    beside: Option<&Way>,
+    crosshair: Option<&CrossHair>,
+) -> Vec<Section> {
+    let mut sections = vec![section(ways, by_guess)];
+    if let (Some(beside), Some(crosshair)) = (beside, crosshair) {
+        sections.push(compared(ways, beside, crosshair));
+    }
+    sections
+}
+
+/// CrossHair and ours on the items that it got.
+fn compared(ways: &[Way], beside: &Way, crosshair: &CrossHair) -> Section {
+    let count = beside.items.len();
+    let mut table = Table::new(&[
+        "proposed by",
+        "solved",
+        "95 %",
+        "hard",
+        "median s",
+        "95th s",
+    ]);
+    let own = ways
+        .iter()
+        .map(|one| way(one.proposed_by, one.items[..count].to_vec()));
+    for way in own.chain([way(beside.proposed_by, beside.items.clone())]) {
+        table.row([
+            way.proposed_by.into(),
+            percent(way.solved.share()),
+            range(way.solved.interval()),
+            percent(way.hard.share()),
+            format!("{:.2}", way.median_seconds),
+            format!("{:.2}", way.p95_seconds),
+        ]);
+    }
+    Section {
+        title: "Beside CrossHair".into(),
+        prose: vec![format!(
+            "{} on the first {count} items: `check` of a function that must not return the output. It is told \
+             the types of the recorded arguments, which ours is not; its time is that of the \
+             processor without its start. Its inputs count like ours",
+            crosshair.name()
+        )],
+        table: Some(table),
+        plots: Vec::new(),
     }
 }
 
