@@ -41,6 +41,12 @@ impl Replayer {
         }
     }
 
+    /// Gives no more answers; the number of the first one that was not given.
+    pub(crate) fn give_up(&mut self) -> usize {
+        self.held = self.next - 1;
+        self.next
+    }
+
     /// Exchanges that have not been asked for yet.
     pub fn left(&self) -> usize {
         (self.held + 1).saturating_sub(self.next)

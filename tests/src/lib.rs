@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::missing_panics_doc)]
 
 pub mod binary;
+pub mod model_server;
 pub mod processes;
 pub mod python;
 pub mod repo;
@@ -14,6 +15,7 @@ pub mod tree;
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
+pub use model_server::{ModelServer, Says};
 pub use python::Venv;
 pub use repo::Repo;
 pub use run::{Call, Run, Running};

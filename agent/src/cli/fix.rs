@@ -12,6 +12,7 @@ use super::planner::PlannerArguments;
 use super::project::ProjectArguments;
 use super::trace::say;
 use crate::fix;
+use crate::fix::resumable::{self, Resumable};
 use crate::fix::settings::{FixSettings, Limits};
 use crate::outcome::Outcome;
 use crate::report::{ColorChoice, ProgressChoice, Reporter, ReporterOptions, StdoutMode};
@@ -74,8 +75,20 @@ pub struct FixArguments {
 
 /// Runs the verb.
 pub fn run(arguments: FixArguments, color: ColorChoice) -> anyhow::Result<Outcome> {
+    let run_dir = arguments.out.clone().unwrap_or_else(new_run_dir);
+    if let Some(resumable) = Resumable::of_process() {
+        resumable::write(&run_dir, &resumable);
+    }
+    go(arguments, run_dir, color)
+}
+
+/// Fixes, with the artefacts in `run_dir`.
+pub fn go(
+    arguments: FixArguments,
+    run_dir: Utf8PathBuf,
+    color: ColorChoice,
+) -> anyhow::Result<Outcome> {
     let cancel = Cancel::on_signals().context("cannot handle signals")?;
-    let run_dir = arguments.out.unwrap_or_else(new_run_dir);
     let jobs = arguments.jobs.map_or_else(
         || std::thread::available_parallelism().map_or(1, usize::from),
         usize::from,

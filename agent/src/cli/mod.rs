@@ -13,6 +13,7 @@ mod planner;
 mod project;
 #[cfg(test)]
 mod reference;
+mod resume;
 mod simulate;
 mod trace;
 
@@ -38,6 +39,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Verb {
     Fix(fix::FixArguments),
+    Resume(resume::ResumeArguments),
     Localize(localize::LocalizeArguments),
     Trace(trace::TraceArguments),
     Debug(debug::DebugArguments),
@@ -118,6 +120,7 @@ fn run(verb: Verb, color: ColorChoice) -> anyhow::Result<u8> {
     let outcome = match verb {
         Verb::Trace(verb) => return trace::run(verb, color),
         Verb::Fix(verb) => fix::run(verb, color),
+        Verb::Resume(verb) => resume::run(&verb, color),
         Verb::Localize(verb) => localize::run(verb, color),
         Verb::Debug(verb) => debug::run(verb, color),
         Verb::Simulate(verb) => simulate::run(&verb),

@@ -13,6 +13,7 @@ mod observe;
 pub mod protected;
 mod reproduce;
 mod requirements;
+pub mod resumable;
 pub(crate) mod screen;
 pub(crate) mod search;
 pub mod session;

@@ -27,7 +27,7 @@ pub fn planner<'a>(
     let price = prices(settings)?.of(&model);
     let mut limits = settings.limits.clone();
     limits.context = limits.context.or(price.map(|price| price.context));
-    let endpoint = endpoint(settings, &model)?;
+    let endpoint = endpoint(settings, &model, reporter)?;
     let mut caps = settings.caps;
     let is_priced = price.is_some() || settings.replay.is_some();
     if !is_priced {
@@ -53,7 +53,11 @@ pub fn planner<'a>(
     ))
 }
 
-fn endpoint(settings: &ModelSettings, model: &Model) -> Result<Box<dyn Endpoint>, Stop> {
+fn endpoint(
+    settings: &ModelSettings,
+    model: &Model,
+    reporter: &Reporter,
+) -> Result<Box<dyn Endpoint>, Stop> {
     // What is replayed needs no key.
     if let Some(folder) = &settings.replay {
         let replayer = Replayer::open(folder.as_std_path(), &[]).map_err(usage)?;
@@ -61,6 +65,7 @@ fn endpoint(settings: &ModelSettings, model: &Model) -> Result<Box<dyn Endpoint>
     }
     let live = open(model, &settings.config).map_err(unreachable)?;
     let secrets: Vec<Secret> = live.secrets().to_vec();
+    reporter.hide(&secrets);
     let live: Box<dyn Endpoint> = match &settings.journal {
         Some(folder) => {
             Box::new(Journal::open(live, folder.as_std_path(), &secrets).map_err(usage)?)

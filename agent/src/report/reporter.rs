@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use ndbg_providers::Secret;
 
 use crate::report::event::{Event, Level, Stamped};
 use crate::report::jsonl::{self, Sink};
@@ -63,6 +64,8 @@ pub struct Reporter {
 }
 
 struct Inner {
+    /// Texts that no event may hold.
+    secrets: Vec<Secret>,
     story: Story,
     recording: Option<Sink>,
     /// Whether a failure to record was reported.
@@ -146,6 +149,7 @@ impl Reporter {
             run_dir: options.run_dir,
             stdout: options.stdout,
             inner: Mutex::new(Inner {
+                secrets: Vec::new(),
                 story: Story::default(),
                 recording: recording.map(|file| Sink::new(Box::new(file))),
                 lost: false,
@@ -161,11 +165,17 @@ impl Reporter {
         })
     }
 
+    /// Keeps texts out of all events from now on, and so out of every artefact.
+    pub fn hide(&self, secrets: &[Secret]) {
+        self.lock().secrets.extend_from_slice(secrets);
+    }
+
     /// Reports an event. Never fails: a full disk or a closed pipe must not end a run.
     pub fn emit(&self, event: Event) {
         // The lock comes before the time, so that times never run backwards in the recording.
         let mut inner = self.lock();
         let at = (self.started.elapsed().as_secs_f64() * 1000.0).round() / 1000.0;
+        let event = without(&inner.secrets, event);
         inner.emit(&Stamped { at, event }, self.stdout);
     }
 
@@ -196,6 +206,24 @@ impl Reporter {
         // A panic elsewhere must not take the report with it.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// An event without secrets.
+fn without(secrets: &[Secret], event: Event) -> Event {
+    if secrets.is_empty() {
+        return event;
+    }
+    let Ok(text) = serde_json::to_string(&event) else {
+        return event;
+    };
+    let mut hidden = text.clone();
+    for secret in secrets.iter().filter(|secret| secret.expose().len() >= 6) {
+        hidden = hidden.replace(secret.expose(), "***");
+    }
+    if hidden == text {
+        return event;
+    }
+    serde_json::from_str(&hidden).unwrap_or(event)
 }
 
 fn open(run_dir: &Utf8Path) -> Result<File, ReportError> {
