@@ -79,13 +79,13 @@ pub fn run(arguments: FixArguments, color: ColorChoice) -> anyhow::Result<Outcom
     if let Some(resumable) = Resumable::of_process() {
         resumable::write(&run_dir, &resumable);
     }
-    go(arguments, run_dir, color)
+    go(arguments, &run_dir, color)
 }
 
 /// Fixes, with the artefacts in `run_dir`.
 pub fn go(
     arguments: FixArguments,
-    run_dir: Utf8PathBuf,
+    run_dir: &Utf8PathBuf,
     color: ColorChoice,
 ) -> anyhow::Result<Outcome> {
     let cancel = Cancel::on_signals().context("cannot handle signals")?;
@@ -122,7 +122,7 @@ pub fn go(
         color,
         progress: ProgressChoice::Auto,
     })?;
-    let ending = fix::fix(&settings, arguments.apply, &run_dir, &reporter, &cancel);
+    let ending = fix::fix(&settings, arguments.apply, run_dir, &reporter, &cancel);
     reporter.finish(&ending.diff)?;
     Ok(ending.outcome)
 }

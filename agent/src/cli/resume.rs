@@ -29,7 +29,7 @@ pub struct ResumeArguments {
 /// Runs the verb.
 pub fn run(arguments: &ResumeArguments, color: ColorChoice) -> anyhow::Result<Outcome> {
     match resumed(arguments) {
-        Ok((verb, run_dir)) => fix::go(verb, run_dir, color),
+        Ok((verb, run_dir)) => fix::go(verb, &run_dir, color),
         Err(stop) => Ok(say(&stop)),
     }
 }

@@ -3,6 +3,7 @@
 //! Text of the repository passes through the filter `data`, which puts it between marks that cannot be
 //! guessed from within: they hold a digest of all that is shown.
 
+use std::fmt::Write as _;
 use std::fs;
 
 use camino::Utf8Path;
@@ -42,11 +43,10 @@ impl Prompts {
     /// A template that does not parse, or a file that cannot be read.
     pub fn new(folder: Option<&Utf8Path>, facts: &str) -> Result<Self, PromptError> {
         let digest = Sha256::digest(facts.as_bytes());
-        let mark: String = digest
-            .iter()
-            .take(5)
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let mark = digest.iter().take(5).fold(String::new(), |mut mark, byte| {
+            let _ = write!(mark, "{byte:02x}");
+            mark
+        });
         let (open, close) = (format!("<data {mark}>"), format!("</data {mark}>"));
         let mut templates = Environment::new();
         templates.set_trim_blocks(false);

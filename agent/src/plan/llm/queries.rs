@@ -370,7 +370,7 @@ mod tests {
         }
     }
 
-    fn asked(name: &str, arguments: Json) -> String {
+    fn asked(name: &str, arguments: &Json) -> String {
         let call = ToolCall {
             id: "1".into(),
             name: name.into(),
@@ -383,7 +383,7 @@ mod tests {
 
     #[test]
     fn source_is_read_within_the_project_only() {
-        let read = |file: &str| asked("read_source", json!({"file": file, "from": 2, "to": 9}));
+        let read = |file: &str| asked("read_source", &json!({"file": file, "from": 2, "to": 9}));
         assert_eq!(read("a.py"), "    2  y = 2\n");
         for file in ["/etc/passwd", "../a.py", "b/../../a.py", ""] {
             assert!(read(file).contains("is no file of the project"), "{file}");
@@ -392,15 +392,15 @@ mod tests {
 
     #[test]
     fn text_is_found_in_all_files() {
-        let found = asked("search_source", json!({"text": "x"}));
+        let found = asked("search_source", &json!({"text": "x"}));
         assert_eq!(found, "a.py:1  x = 1\nb/c.py:1  print(x)\n");
-        assert!(asked("search_source", json!({"text": "zzz"})).contains("nowhere"));
+        assert!(asked("search_source", &json!({"text": "zzz"})).contains("nowhere"));
     }
 
     #[test]
     fn wrong_questions_are_answered_and_not_fatal() {
-        assert!(asked("rm", json!({})).contains("no function `rm`"));
-        assert!(asked("state_at", json!({"file": "a.py"})).contains("nothing was recorded"));
+        assert!(asked("rm", &json!({})).contains("no function `rm`"));
+        assert!(asked("state_at", &json!({"file": "a.py"})).contains("nothing was recorded"));
         let call = ToolCall {
             id: "1".into(),
             name: "read_source".into(),
