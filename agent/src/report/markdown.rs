@@ -14,7 +14,8 @@ use crate::report::sides::sides;
 use crate::report::story::{PlausiblePatch, Story, Tally};
 use crate::report::visible::{first_lines, visible};
 use crate::report::wording::{
-    capital, duration, example, numbers, place_in_prose, plural, screened, sentence, title,
+    capital, conversation, duration, example, numbers, place_in_prose, plural, screened, sentence,
+    supposed, title,
 };
 use crate::report::{gaps, next};
 
@@ -40,6 +41,7 @@ pub fn render(story: &Story) -> String {
     if fixed {
         page.patch(story);
         page.examples(story);
+        page.conversation(story);
         page.verification(story);
         page.ranking(story);
         page.tried(story);
@@ -49,6 +51,7 @@ pub fn render(story: &Story) -> String {
         page.notes(story);
         page.examples(story);
         page.leads(story);
+        page.conversation(story);
         page.near_misses(story);
         page.verification(story);
         page.ranking(story);
@@ -203,6 +206,29 @@ impl Page {
         self.out.push('\n');
         for shown in &story.examples {
             self.line(&format!("- {}.", prose(&capital(&example(shown)))));
+        }
+    }
+
+    fn conversation(&mut self, story: &Story) {
+        let Some(held) = &story.conversation else {
+            return;
+        };
+        self.heading("What the model supposed");
+        self.line(&format!("{}.", prose(&conversation(held))));
+        if held.hypotheses.is_empty() {
+            return;
+        }
+        self.out.push('\n');
+        self.row(&["Round", "Hypothesis", "Predicted", "What became of it"].map(String::from));
+        self.row(&["---:", "---", "---", "---"].map(String::from));
+        for one in held.hypotheses.iter().take(2 * ROWS) {
+            let predicted = one.prediction.as_deref().map(code).unwrap_or_default();
+            self.row(&[
+                one.round.to_string(),
+                prose(&one.claim),
+                predicted,
+                prose(&supposed(one)),
+            ]);
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::outcome::Outcome;
 use crate::plan::Screened;
 use crate::report::event::{Counts, Example, Shows};
-use crate::report::story::{Story, Tried};
+use crate::report::story::{Conversation, Story, Supposed, Tried};
 use crate::report::visible::one_line;
 
 /// `1 test`, `2 tests`.
@@ -94,6 +94,45 @@ pub fn spent(tokens: u64, estimated: bool, cost: Option<f64>, so_far: &str) -> S
         None => ", price not known".into(),
     };
     format!("{about}{} tokens{so_far}{money}", thousands(tokens))
+}
+
+/// What a conversation with a model took, in a line.
+pub fn conversation(held: &Conversation) -> String {
+    let tokens = spent(
+        held.prompt_tokens + held.completion_tokens,
+        held.estimated,
+        held.cost,
+        "",
+    );
+    let mut parts = vec![
+        format!("`{}`", one_line(&held.model).replace('`', "")),
+        plural(held.rounds, "round"),
+        format!(
+            "{tokens} ({} in, {} out)",
+            thousands(held.prompt_tokens),
+            thousands(held.completion_tokens)
+        ),
+        duration(held.seconds),
+    ];
+    if held.queries > 0 {
+        parts.push(format!(
+            "{} about the run",
+            plural(held.queries, "question")
+        ));
+    }
+    if held.unusable > 0 {
+        parts.push(plural(held.unusable, "unusable answer"));
+    }
+    parts.join(", ")
+}
+
+/// What became of a hypothesis, in a few words.
+pub fn supposed(held: &Supposed) -> String {
+    match (&held.dropped, &held.verdict) {
+        (Some(why), _) => format!("not tried: {}", one_line(why)),
+        (None, Some(verdict)) => one_line(&verdict.text()),
+        (None, None) => "tried".into(),
+    }
 }
 
 /// How a run ended, as a heading; `None` when it was killed before it could say.

@@ -112,18 +112,23 @@ fn names_of(condition: &str) -> Vec<&str> {
     names
 }
 
+fn counted(visits: usize) -> String {
+    format!("{visits} visit{}", if visits == 1 { "" } else { "s" })
+}
+
 impl Verdict {
     /// In words, for people and for the model.
     pub fn text(&self) -> String {
         match self {
             Self::Confirmed { held, visits } => {
-                format!("recorded states agree ({held} of {visits} visits)")
+                format!("recorded states agree ({held} of {})", counted(*visits))
             }
             Self::Refuted { recorded, visits } if recorded.is_empty() => {
-                format!("recorded states refute it ({visits} visits)")
+                format!("recorded states refute it ({})", counted(*visits))
             }
             Self::Refuted { recorded, visits } => format!(
-                "recorded states refute it ({visits} visits): {}",
+                "recorded states refute it ({}): {}",
+                counted(*visits),
                 recorded.join("; ")
             ),
             Self::Unknown { reason } => format!("not checked: {reason}"),

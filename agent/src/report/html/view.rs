@@ -12,7 +12,8 @@ use crate::report::prose::{Span, spans};
 use crate::report::story::{Baseline, PlausiblePatch, Story, Tried};
 use crate::report::visible::one_line;
 use crate::report::wording::{
-    capital, duration, example, place_in_prose, plural, screened, sentence, title,
+    capital, conversation, duration, example, place_in_prose, plural, screened, sentence, supposed,
+    title,
 };
 use crate::report::{facts, gaps, next};
 
@@ -42,6 +43,7 @@ pub struct Page {
     leads: Vec<Prose>,
     patch: Option<Patch>,
     examples: Vec<Prose>,
+    conversation: Option<Talk>,
     verifications: Vec<Verification>,
     functions: Vec<Suspect>,
     statements: Vec<Suspect>,
@@ -162,6 +164,20 @@ impl Page {
                 .iter()
                 .map(|shown| prose(&capital(&example(shown))))
                 .collect(),
+            conversation: story.conversation.as_ref().map(|held| Talk {
+                facts: prose(&format!("{}.", conversation(held))),
+                rows: held
+                    .hypotheses
+                    .iter()
+                    .take(2 * RANKED)
+                    .map(|one| Supposition {
+                        round: one.round,
+                        claim: prose(&one.claim),
+                        prediction: one.prediction.as_deref().map(one_line),
+                        outcome: prose(&supposed(one)),
+                    })
+                    .collect(),
+            }),
             verifications: story.plausible.iter().map(verification).collect(),
             functions: story
                 .functions
@@ -241,6 +257,20 @@ const fn tone(outcome: Option<Outcome>) -> &'static str {
         Some(Outcome::NotFixed | Outcome::Usage | Outcome::Environment) => "bad",
         Some(Outcome::Flaky | Outcome::Budget | Outcome::Interrupted) | None => "warn",
     }
+}
+
+/// The conversation with a model.
+pub struct Talk {
+    facts: Prose,
+    rows: Vec<Supposition>,
+}
+
+/// A hypothesis of a model.
+pub struct Supposition {
+    round: usize,
+    claim: Prose,
+    prediction: Option<String>,
+    outcome: Prose,
 }
 
 pub fn prose(sentence: &str) -> Prose {

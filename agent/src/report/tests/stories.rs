@@ -3,6 +3,7 @@
 mod scenes;
 
 use crate::outcome::Outcome;
+use crate::plan::llm::{Exchange, Verdict};
 use crate::plan::{Frame, Screened, Sides};
 use crate::report::event::{Counts, Event, Example, Level, Shows, Stamped, VersionResult};
 
@@ -70,6 +71,44 @@ pub fn fixed() -> Vec<Stamped> {
                 accepted: false,
                 reason: "breaks a test that passed at baseline".into(),
             },
+        ),
+        (
+            6.32,
+            Event::Model(Exchange::Asked {
+                round: 1,
+                model: "openai/some-model".into(),
+                tokens: 2345,
+            }),
+        ),
+        (
+            6.34,
+            Event::Model(Exchange::Answered {
+                round: 1,
+                prompt: 2210,
+                cached: 2048,
+                completion: 310,
+                estimated: false,
+                cost: Some(0.0123),
+                total: 2520,
+                first: 0.4,
+                seconds: 2.1,
+            }),
+        ),
+        (
+            6.36,
+            Event::Model(Exchange::Hypothesis {
+                round: 1,
+                claim: "the `total` is <b>compared</b> too early | or late".into(),
+                file: "shop/cart.py".into(),
+                line: 12,
+                prediction: Some("total == `100` at shop/cart.py:12".into()),
+                verdict: Some(Verdict::Refuted {
+                    recorded: vec!["total = 99".into()],
+                    visits: 1,
+                }),
+                edits: 1,
+                dropped: Some("recorded states refute it (1 visit): total = 99".into()),
+            }),
         ),
         (
             6.4,
