@@ -225,8 +225,7 @@ fn source(facts: &Facts, function: &SuspectFunction, measure: Measure) -> Option
         around(facts, function, measure.lines)
     };
     Some(context! {
-        name => function.qualname,
-        file => function.file.as_str(),
+        place => format!("`{}` in {}", function.qualname, function.file),
         first => function.first_line,
         last => function.last_line,
         score => format!("{:.2}", function.score),

@@ -105,10 +105,11 @@ fn everything_is_told_where_there_is_room() {
     let (text, level) = told(&facts(2, 6), 3_500);
     assert_eq!(level, 0);
     for part in [
-        "Failing test `tests/test_cart.py::test_total`: AssertionError",
+        "tests/test_cart.py::test_total</data",
         "left == right",
         "def test_total():",
-        "`f0` in shop/cart.py, lines 1 to 6, suspiciousness 1.00",
+        "`f0` in shop/cart.py</data",
+        "lines 1 to 6, suspiciousness 1.00",
         "    a1 = x + 1",
         "`f1` in shop/cart.py",
         "shop/cart.py:3 (0.90)",
@@ -140,7 +141,7 @@ fn what_is_not_told_is_left_out_in_order() {
     assert!(lengths.is_sorted_by(|a, b| a >= b), "{lengths:?}");
     let (text, _) = told(&facts, 2_000);
     assert!(!text.contains("came near"), "near misses go first");
-    assert!(text.contains("Also run: `f"), "{text}");
+    assert!(text.contains("Also run: <data"), "{text}");
 }
 
 #[test]
@@ -150,4 +151,28 @@ fn a_long_function_is_cut_around_what_is_suspicious() {
     assert!(text.contains("a147 = x + 147"), "{text}");
     assert!(!text.contains("a60 = x + 60"), "{text}");
     assert!(text.contains("are not shown …"), "{text}");
+}
+
+#[test]
+fn what_a_model_reads_is_this() {
+    let prompts = Prompts::new(None, "x").unwrap();
+    let system = prompts.system("shop/cart.py").unwrap();
+    let (text, _) = told(&facts(2, 4), 3_500);
+    let round = prompts
+        .render(
+            "round.txt",
+            context! {
+                results => vec![context! { claim => "off by one", what => "does not end" }],
+                repeated => true,
+                elsewhere => "`f7` (shop/cart.py:40)",
+                queries => true,
+            },
+        )
+        .unwrap();
+    let repair = prompts
+        .render("repair.txt", context! { problem => "no JSON" })
+        .unwrap();
+    insta::assert_snapshot!(format!(
+        "{system}\n=====\n{text}\n=====\n{round}\n=====\n{repair}"
+    ));
 }
