@@ -13,7 +13,7 @@ use super::model::ModelArguments;
 use super::trace::say;
 use crate::eval::{
     self, CruxSettings, Data, Evaluated, Evaluation, HorizonSettings, Progress, ReachesSettings,
-    StepsSettings, VerifiedSettings,
+    StatesSettings, StepsSettings, VerifiedSettings,
 };
 use crate::fix::stop::Stop;
 use crate::model::{Model, Reality};
@@ -43,6 +43,7 @@ enum EvalVerb {
     Horizon(HorizonArguments),
     Cruxeval(CruxArguments),
     Reaches(ReachesArguments),
+    States(StatesArguments),
 }
 
 /// The next state after each statement, from the true state before it
@@ -191,6 +192,33 @@ struct ReachesArguments {
     output: OutputArguments,
 }
 
+/// From recorded states back to the arguments of their calls
+///
+/// The tests of each project are recorded, states of them drawn, and `infer
+/// --state` looks for calls that come to them. The call that was recorded is
+/// not shown to it; how often it is the first answer stands beside how sure
+/// the answers claim to be.
+///
+///   ndbg-agent eval states --repo tasks/examples/league-table --count 10
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+struct StatesArguments {
+    /// Folder of a project with tests; may be repeated
+    #[arg(long, value_name = "DIR", required = true)]
+    repo: Vec<Utf8PathBuf>,
+    /// States of each project
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = at_least_one)]
+    count: usize,
+    /// Seconds for each state
+    #[arg(long, value_name = "S", default_value_t = 5.0, value_parser = super::infer::seconds)]
+    seconds: f64,
+    /// Seed of draws
+    #[arg(long, value_name = "N", default_value_t = 9001)]
+    seed: u64,
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
 /// Where figures go, and which interpreter knows what is true.
 #[derive(Debug, Args)]
 struct OutputArguments {
@@ -301,6 +329,19 @@ pub fn run(arguments: EvalArguments) -> anyhow::Result<Outcome> {
             let reporter = Reporter::start(ReporterOptions::silent(ColorChoice::Auto))?;
             shown(&arguments.output, None, |progress| {
                 eval::reaches(&settings, &reporter, &cancel, progress)
+            })
+        }
+        EvalVerb::States(arguments) => {
+            let settings = StatesSettings {
+                repos: arguments.repo,
+                count: arguments.count,
+                seconds: arguments.seconds,
+                seed: arguments.seed,
+                python: arguments.output.python.clone(),
+            };
+            let reporter = Reporter::start(ReporterOptions::silent(ColorChoice::Auto))?;
+            shown(&arguments.output, None, |progress| {
+                eval::states(&settings, &reporter, &cancel, progress)
             })
         }
     };
