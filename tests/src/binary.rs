@@ -46,11 +46,28 @@ fn build() -> Option<Utf8PathBuf> {
     };
     let mut command = Command::new(env!("CARGO"));
     command
-        .args(["build", "--package=ndbg-agent", "--bin=ndbg-agent"])
+        // With the features that all members together ask for, as other builds of the workspace have them.
+        .args(["build", "--workspace", "--bin=ndbg-agent"])
         .args(["--message-format=json-render-diagnostics", "--profile"])
         .args([profile, "--target-dir", target_folder().as_str()])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .stderr(Stdio::inherit());
+    // What cargo says of the package under test; build scripts that look at it would run again, and all
+    // that needs them would be built again.
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if [
+            "CARGO_PKG_",
+            "CARGO_MANIFEST_",
+            "CARGO_BIN_",
+            "CARGO_CRATE_",
+        ]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+        {
+            command.env_remove(name.as_ref());
+        }
+    }
     let triple = folder.parent().and_then(Utf8Path::file_name).unwrap();
     if folder.parent() != Some(target_folder().as_path()) {
         command.args(["--target", triple]);

@@ -446,3 +446,82 @@ fn mistakes_of_the_command_line_are_explained() {
         .unwrap();
     assert_eq!(done.status.code(), Some(2));
 }
+
+#[test]
+fn facts_are_told_in_fewer_words_when_they_do_not_fit() {
+    let server = ModelServer::start(vec![
+        Says::Status(
+            400,
+            json!({ "error": {
+                "message": "This model's maximum context length is 1500 tokens. However, your messages \
+                            resulted in 1900 tokens.",
+                "type": "invalid_request_error", "code": "context_length_exceeded",
+            }})
+            .to_string(),
+        ),
+        right(),
+    ]);
+    let repo = repo();
+    let run = call(&repo, &server).args(["--reply-tokens", "300"]).run();
+    run.is_fixed().says("fewer facts are told");
+    let requests = server.requests();
+    let (first, second) = (said(&requests[0]), said(&requests[1]));
+    assert!(
+        second.len() < first.len(),
+        "{} {}",
+        first.len(),
+        second.len()
+    );
+    assert!(
+        second.contains("test_total") && second.contains("round(amount / 3)"),
+        "{second}"
+    );
+}
+
+#[test]
+fn a_model_that_takes_no_questions_goes_without() {
+    let server = ModelServer::start(vec![
+        answer("the loop", "", "amount + price", "amount + price + 1"),
+        Says::Status(
+            400,
+            r#"{"error": {"message": "tools are not supported by this model"}}"#.into(),
+        ),
+        right(),
+    ]);
+    let repo = repo();
+    let run = call(&repo, &server).run();
+    run.is_fixed().says("takes no questions");
+    let requests = server.requests();
+    assert!(requests[1].get("tools").is_some() && requests[2].get("tools").is_none());
+}
+
+#[test]
+fn what_can_be_reached_is_listed_with_what_is_missing() {
+    let server = ModelServer::start(vec![right()]);
+    let repo = repo();
+    let list = |args: &[&str]| {
+        let done = repo
+            .isolated(binary::path())
+            .arg("models")
+            .args(args)
+            .output()
+            .unwrap();
+        (
+            done.status.code(),
+            String::from_utf8_lossy(&done.stdout).into_owned(),
+        )
+    };
+    let (_, text) = list(&[]);
+    assert!(
+        text.contains("anthropic") && text.contains("set `ANTHROPIC_API_KEY`"),
+        "{text}"
+    );
+    let url = server.model().replace("#tester", "");
+    let (_, text) = list(&["--json", "--base-url", &url]);
+    let found: Json = serde_json::from_str(&text).unwrap();
+    let providers = found["providers"].as_array().unwrap();
+    assert!(
+        providers.iter().any(|one| one["base_url"] == url.as_str()),
+        "{found:#}"
+    );
+}

@@ -28,8 +28,10 @@ struct Measure {
     lines: usize,
 }
 
+/// How many measures there are.
+pub const LEVELS: usize = 8;
 /// From all to the least, in the order in which things are left out.
-const MEASURES: [Measure; 8] = [
+const MEASURES: [Measure; LEVELS] = [
     Measure {
         misses: 8,
         changes: 24,

@@ -280,6 +280,21 @@ impl<'w> LlmPlanner<'w> {
         Ok(())
     }
 
+    /// Tells the facts anew in fewer words; what was said since goes, too.
+    fn shorten(&mut self, facts: &Facts) -> Result<(), PlanError> {
+        let length = |messages: &[Message]| messages.first().map_or(0, |first| first.text().len());
+        let before = length(&self.messages);
+        // A level may leave out what was not there anyway.
+        while self.level + 1 < brief::LEVELS {
+            self.level += 1;
+            self.open(facts)?;
+            if length(&self.messages) < before {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     fn render(&self, name: &str, values: minijinja::Value) -> Result<String, PlanError> {
         match &self.prompts {
             Some(prompts) => prompts.render(name, values).map_err(failed),
@@ -330,13 +345,11 @@ impl<'w> LlmPlanner<'w> {
                 Err(Failure::ContextOverflow { limit, message }) if shrunk < 3 => {
                     shrunk += 1;
                     self.limits.context = limit.or(self.limits.context);
-                    self.level += 1;
                     (self.watch)(Exchange::Unusable {
                         round: self.round,
                         why: format!("the context is too small ({message}); fewer facts are told"),
                     });
-                    // What was said in between goes, too.
-                    self.open(facts)?;
+                    self.shorten(facts)?;
                     continue;
                 }
                 Err(Failure::BadRequest { message, .. })
