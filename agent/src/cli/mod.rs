@@ -13,6 +13,7 @@ mod planner;
 mod project;
 #[cfg(test)]
 mod reference;
+mod report;
 mod resume;
 mod simulate;
 mod trace;
@@ -40,6 +41,7 @@ struct Arguments {
 enum Verb {
     Fix(fix::FixArguments),
     Resume(resume::ResumeArguments),
+    Report(report::ReportArguments),
     Localize(localize::LocalizeArguments),
     Trace(trace::TraceArguments),
     Debug(debug::DebugArguments),
@@ -121,6 +123,7 @@ fn run(verb: Verb, color: ColorChoice) -> anyhow::Result<u8> {
         Verb::Trace(verb) => return trace::run(verb, color),
         Verb::Fix(verb) => fix::run(verb, color),
         Verb::Resume(verb) => resume::run(&verb, color),
+        Verb::Report(verb) => Ok(report::run(&verb)),
         Verb::Localize(verb) => localize::run(verb, color),
         Verb::Debug(verb) => debug::run(verb, color),
         Verb::Simulate(verb) => simulate::run(&verb),

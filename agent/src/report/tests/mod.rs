@@ -3,5 +3,5 @@
 mod documents;
 mod page;
 mod reporter;
-mod stories;
+pub mod stories;
 mod terminal;

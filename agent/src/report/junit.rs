@@ -1,0 +1,88 @@
+//! The runs of the verification as JUnit's XML: a suite a patch, a case a step.
+
+use std::fmt::Write as _;
+
+use crate::report::story::Story;
+
+/// The document.
+pub fn render(story: &Story) -> String {
+    let mut suites = String::new();
+    let (mut all, mut failed) = (0, 0);
+    for patch in &story.plausible {
+        let failures = patch.steps.iter().filter(|step| !step.passed).count();
+        all += patch.steps.len();
+        failed += failures;
+        let seconds: f64 = patch.steps.iter().map(|step| step.seconds).sum();
+        let _ = writeln!(
+            suites,
+            "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{failures}\" errors=\"0\" time=\"{seconds:.3}\">",
+            escaped(&format!("patch {}: {}", patch.id, patch.claim)),
+            patch.steps.len()
+        );
+        for step in &patch.steps {
+            let _ = write!(
+                suites,
+                "    <testcase classname=\"ndbg-agent.verification\" name=\"{}\" time=\"{:.3}\"",
+                escaped(&step.step),
+                step.seconds
+            );
+            if step.passed {
+                suites.push_str("/>\n");
+            } else {
+                let _ = writeln!(
+                    suites,
+                    ">\n      <failure message=\"{}\"/>\n    </testcase>",
+                    escaped(&step.detail)
+                );
+            }
+        }
+        suites.push_str("  </testsuite>\n");
+    }
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"ndbg-agent\" tests=\"{all}\" \
+         failures=\"{failed}\" errors=\"0\">\n{suites}</testsuites>\n"
+    )
+}
+
+/// Text in an attribute. What XML 1.0 cannot hold at all is left out.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' => out.push_str("&#10;"),
+            '\t' => out.push_str("&#9;"),
+            letter if (letter as u32) < 0x20 || matches!(letter as u32, 0xfffe | 0xffff) => {}
+            letter => out.push(letter),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::tests::stories;
+
+    #[test]
+    fn every_step_is_a_case_and_what_did_not_hold_a_failure() {
+        insta::assert_snapshot!(render(&Story::from_events(&stories::fixed())));
+    }
+
+    #[test]
+    fn what_xml_cannot_hold_is_left_out() {
+        assert_eq!(
+            escaped("a<b>&\"\u{0}\u{1b}\n\u{ffff}é"),
+            "a&lt;b&gt;&amp;&quot;&#10;é"
+        );
+        let text = render(&Story::from_events(&stories::hostile()));
+        assert!(!text.contains('\u{1b}'));
+        assert_eq!(
+            text.matches("<testsuite ").count(),
+            text.matches("</testsuite>").count()
+        );
+    }
+}
