@@ -45,6 +45,10 @@ enum Format {
     Annotations,
     /// Markdown within the limit of a step summary
     Summary,
+    /// Outputs of a workflow's step, for GITHUB_OUTPUT
+    Outputs,
+    /// Text for a pull request
+    PullRequest,
     /// SARIF 2.1.0
     Sarif,
     /// JUnit's XML of the verification
@@ -87,6 +91,12 @@ fn rendered(arguments: &ReportArguments) -> Result<String, Stop> {
         Format::Json => json::render(&story).map_err(failed)?,
         Format::Annotations => github::annotations(&story, &prefix),
         Format::Summary => github::summary(&story),
+        Format::Outputs => {
+            let run =
+                camino::absolute_utf8(&arguments.run).unwrap_or_else(|_| arguments.run.clone());
+            github::outputs(&story, &run)
+        }
+        Format::PullRequest => github::pull_request(&story),
         Format::Sarif => sarif::render(&story, &prefix).map_err(failed)?,
         Format::Junit => junit::render(&story),
     })

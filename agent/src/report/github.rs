@@ -6,12 +6,13 @@
 use std::fmt::Write as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use sha2::{Digest as _, Sha256};
 
 use crate::outcome::Outcome;
-use crate::report::markdown;
+use crate::report::markdown::{self, code, prose as escaped};
 use crate::report::story::Story;
 use crate::report::visible::one_line;
-use crate::report::wording::title;
+use crate::report::wording::{example, title};
 
 /// Bytes of a step summary that the runner takes.
 const SUMMARY: usize = 1024 * 1024;
@@ -122,6 +123,90 @@ pub fn summary(story: &Story) -> String {
     kept + note
 }
 
+/// The outputs of a step, as lines for `GITHUB_OUTPUT`. A value of several lines stands between marks that hold
+/// a digest of it, so that no value can end itself.
+pub fn outputs(story: &Story, run_dir: &Utf8Path) -> String {
+    let end = story.end.as_ref();
+    let outcome = end
+        .and_then(|end| serde_json::to_value(end.outcome).ok())
+        .and_then(|value| value.as_str().map(str::to_owned))
+        .unwrap_or_else(|| "unfinished".into());
+    let patch = if story.diff().is_empty() {
+        String::new()
+    } else {
+        run_dir.join("patch.diff").into_string()
+    };
+    let cost = match &story.conversation {
+        None => "0".to_owned(),
+        Some(held) => held
+            .cost
+            .map(|cost| format!("{cost:.6}"))
+            .unwrap_or_default(),
+    };
+    let mut out = String::new();
+    for (name, value) in [
+        ("outcome", outcome),
+        ("patch-file", patch),
+        ("report-file", run_dir.join("report.html").into_string()),
+        (
+            "summary",
+            end.map_or_else(String::new, |end| one_line(&end.summary)),
+        ),
+        ("changed-files", changed(story.diff()).join("\n")),
+        ("cost", cost),
+    ] {
+        let digest = Sha256::digest(value.as_bytes());
+        let mark = digest
+            .iter()
+            .take(12)
+            .fold("end-".to_owned(), |mut mark, byte| {
+                let _ = write!(mark, "{byte:02x}");
+                mark
+            });
+        let _ = writeln!(out, "{name}<<{mark}\n{value}\n{mark}");
+    }
+    out
+}
+
+/// Files of a unified diff.
+fn changed(diff: &str) -> Vec<String> {
+    diff.lines()
+        .filter_map(|line| line.strip_prefix("+++ b/"))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// A text for a pull request: the title in the first line, then what is claimed and what proves it.
+pub fn pull_request(story: &Story) -> String {
+    let mut out = String::new();
+    let claim = story
+        .accepted()
+        .map_or("a failing test", |patch| patch.claim.as_str());
+    let _ = writeln!(out, "# Fix: {}\n", escaped(claim));
+    let tests: Vec<String> = story
+        .failing()
+        .iter()
+        .take(10)
+        .map(|f| code(&f.test))
+        .collect();
+    let _ = writeln!(
+        out,
+        "Found by ndbg-agent and verified by real test runs; whether it is right is yours to judge.\n\n\
+         Tests that failed and pass now: {}\n",
+        tests.join(", ")
+    );
+    for shown in &story.examples {
+        let _ = writeln!(out, "- {}", escaped(&example(shown)));
+    }
+    if let Some(patch) = story.accepted() {
+        out.push_str("\nVerified in a fresh tree:\n\n");
+        for step in patch.steps.iter().filter(|step| step.passed) {
+            let _ = writeln!(out, "- {}: {}", escaped(&step.step), escaped(&step.detail));
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,6 +238,27 @@ mod tests {
             "a%3Ab%2Cc%5Cn%3A%3Aerror%3A%3Ax%25".replace("%5Cn", " ")
         );
         assert_eq!(data("50%\r\n::set-output"), "50%25%0D%0A::set-output");
+    }
+
+    #[test]
+    fn outputs_cannot_end_themselves() {
+        let mut story = Story::from_events(&stories::fixed());
+        if let Some(end) = &mut story.end {
+            end.summary = "x\nend-00\noutcome=evil".into();
+        }
+        let text = outputs(&story, Utf8Path::new("/run"));
+        assert!(text.starts_with("outcome<<end-"), "{text}");
+        assert!(
+            text.contains("\nfixed\n") && text.contains("\n/run/patch.diff\n"),
+            "{text}"
+        );
+        assert!(text.contains("\nshop/cart.py\n"), "{text}");
+        assert!(text.lines().all(|line| line != "outcome=evil"), "{text}");
+    }
+
+    #[test]
+    fn a_pull_request_says_what_is_claimed_and_what_proves_it() {
+        insta::assert_snapshot!(pull_request(&Story::from_events(&stories::fixed())));
     }
 
     #[test]

@@ -19,7 +19,9 @@ use crate::report::wording::{
 };
 use crate::report::{gaps, next};
 
-use escape::{code, fence, prose};
+pub use escape::{code, prose};
+
+use escape::fence;
 
 /// Lines of a value, of a message and of a stack; functions, statements and candidates in a table.
 const VALUE_LINES: usize = 30;
