@@ -29,10 +29,17 @@ def parse(path):
     except SyntaxError as error:
         where = f"line {error.lineno}: " if error.lineno else ""
         raise Problem("syntax", f"`{path}` does not parse: {where}{error.msg}") from None
-    except (ValueError, RecursionError, MemoryError) as error:
+    except (RecursionError, MemoryError):
+        raise Problem("syntax", f"`{path}` does not parse: it is nested too deeply") from None
+    except ValueError as error:
         raise Problem("syntax", f"`{path}` does not parse: {error}") from None
 
 
+# What Python holds before it runs a file: no other is imported under these names.
+_AT_START = frozenset([*sys.builtin_module_names, *(
+    "abc", "codecs", "encodings", "genericpath", "io", "ntpath", "os", "posixpath", "stat",
+    "zipimport",
+)])  # fmt: skip
 _SITE_NAMES = frozenset(["exit", "quit", "help", "copyright", "credits", "license"])
 
 
@@ -71,9 +78,9 @@ def load(path, root, tree, names, guard):
     name = _module_name(path, root)
     if root and root not in sys.path:
         sys.path.insert(0, root)
-        _forget_namesakes(path, root, tree)
     parent = name.rpartition(".")[0]
     guard.reset()
+    forgotten = _without_namesakes(path, root, tree) if root else {}
     try:
         if parent:
             importlib.import_module(parent)
@@ -92,6 +99,9 @@ def load(path, root, tree, names, guard):
             ) from None
         text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         raise Problem("import", f"`{path}` cannot be imported: {text.splitlines()[0]}") from None
+    finally:
+        # The rest of the standard library goes on with its own.
+        sys.modules.update(forgotten)
     return module
 
 
@@ -104,9 +114,10 @@ def _does(guard):
     }.get(guard.refused, f"wants {guard.refused} (`{guard.what}`)")
 
 
-def _forget_namesakes(path, root, tree):
+def _without_namesakes(path, root, tree):
     """A file beside the user's hides one of the standard library from who imports it, as when the
-    user's runs by itself. What we hold of that already stays ours."""
+    user's runs by itself. Returns what was forgotten, for who needs it afterwards."""
+    forgotten = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             named = [alias.name for alias in node.names]
@@ -117,10 +128,11 @@ def _forget_namesakes(path, root, tree):
         for name in named:
             first = name.partition(".")[0]
             file = os.path.join(root, first + ".py")
-            if first in sys.builtin_module_names or file == path or not os.path.isfile(file):
+            if first in _AT_START or file == path or not os.path.isfile(file):
                 continue
             for known in [one for one in sys.modules if one.partition(".")[0] == first]:
-                del sys.modules[known]
+                forgotten[known] = sys.modules.pop(known)
+    return forgotten
 
 
 def _module_name(path, root):

@@ -3,6 +3,7 @@
 PYTEST_DONT_REWRITE: this is no test code.
 """
 
+import gc
 import importlib
 import inspect
 import itertools
@@ -42,9 +43,9 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 class Worker:
-    """Loads the function, or raises `Problem`. `depth` is that of the frames around it."""
+    """Loads the function, or raises `Problem`. `null` is a descriptor that leads nowhere."""
 
-    def __init__(self, settings, depth=0):
+    def __init__(self, settings, null):
         self.each = settings["each"]
         self.limit = settings["each"]
         self.slowest, self.ended = 0.0, 0
@@ -66,13 +67,10 @@ class Worker:
             raise Problem("import", f"the import takes longer than {patience:g} s") from None
         finally:
             clock.stop()
-        # As deep as from the first line of a script, where a call stands in no function.
-        self.recursion = sys.getrecursionlimit() + depth + 1
-        if self.measure_frames:
-            self.recursion += MEASURING
-        sys.setrecursionlimit(self.recursion)
+        self.recursion = sys.getrecursionlimit()
         self.guard.close()
-        self.lowest, self.looked = _lowest_free(), 0
+        self.null = null
+        self.lowest, self.looked = _lowest_free(null), 0
 
     def _load(self, settings):
         goal = self.goal
@@ -141,6 +139,13 @@ class Worker:
         """`(outcome, other, reached)`."""
         left, sort = self.left, self.sort
         other, there, _ = self._run(self.other, receiver, arguments)
+        if _is_too_deep(outcome) and not _is_too_deep(other):
+            # Conditions are measured in one version alone, a few frames further down.
+            kept = self.left, self.sort
+            sys.setrecursionlimit(self.recursion + MEASURING)
+            outcome, value, _ = self._run(self.side, receiver, arguments)
+            left, sort = self.left, self.sort
+            self.left, self.sort = kept
         if outcome[0] == other[0] == "returned" and sort != self.sort:
             # Their items may be the same; how a caller gets them is not.
             return _of_sort(sort, outcome), _of_sort(self.sort, other), True
@@ -161,16 +166,43 @@ class Worker:
         except TooLong:
             return None
 
+    def deepen(self):
+        """Gives calls the depth that a script gives them. Called from where `execute` is."""
+        self.recursion += self._begin()
+        if self.measure_frames:
+            self.recursion += MEASURING
+        sys.setrecursionlimit(self.recursion)
+
+    def _begin(self):
+        """How much deeper calls begin than from the first line of a script, as the interpreter
+        counts, which differs by version. As far from `work` as `_run` is, and calls alike."""
+        kept = sys.getrecursionlimit()
+        places, named = (_SOUNDING - _SHORT,), {}
+        try:
+            for more in range(200):
+                try:
+                    sys.setrecursionlimit(_SOUNDING + more)
+                    _deep(*places, **named)
+                    return more
+                except RecursionError:
+                    continue
+            return 0
+        finally:
+            sys.setrecursionlimit(kept)
+
     def left_open(self, outcome):
-        """Whether calls left so many descriptors open that others will miss them."""
+        """Whether calls left so many descriptors open that others will miss them.
+
+        Streams that they closed are opened again.
+        """
         self.looked += 1
         if outcome[0] != "raised" and self.looked % EACH_LOOK:
             return False
-        if _lowest_free() <= self.lowest + MOST_LEFT:
+        if _lowest_free(self.null) <= self.lowest + MOST_LEFT:
             return False
         # Cycles may hold them.
-        importlib.import_module("gc").collect()
-        return _lowest_free() > self.lowest + MOST_LEFT
+        gc.collect()
+        return _lowest_free(self.null) > self.lowest + MOST_LEFT
 
     def _learn(self, seconds):
         """Gives up early what takes far longer than all that ended: it hardly ever ends."""
@@ -244,6 +276,15 @@ class Worker:
 _PLAIN = frozenset([int, float, str, bool, type(None), list, tuple, dict, set, bytes])
 
 
+# From a script's first line a limit of so many lets `_deep` come to a few less.
+_SOUNDING = 300
+_SHORT = 2 if sys.version_info >= (3, 11) else 3
+
+
+def _deep(left):
+    return 0 if left == 0 else _deep(left - 1)
+
+
 async def _items(generator):
     items = []
     async for item in generator:
@@ -251,6 +292,10 @@ async def _items(generator):
         if len(items) == MOST_ITEMS:
             break
     return items
+
+
+def _is_too_deep(outcome):
+    return outcome[:2] == ["raised", "RecursionError"]
 
 
 def _of_sort(sort, outcome):
@@ -291,18 +336,37 @@ def _line_of(error, path):
     return line
 
 
-def _lowest_free():
+def _lowest_free(null):
     """The lowest number that a descriptor can get: all below are taken."""
     try:
-        number = os.dup(0)
+        number = os.dup(null)
+        while number < 3:
+            os.set_inheritable(number, True)
+            number = os.dup(null)
     except OSError:
         return 1 << 30
     os.close(number)
     return number
 
 
+def out_of_reach(descriptor):
+    """The same with a high number: calls may be given small ones for files, and close them."""
+    try:
+        import fcntl
+        import resource
+
+        most = min(resource.getrlimit(resource.RLIMIT_NOFILE)[0], 1024)
+        moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, max(most - 16, 3))
+    except (ImportError, OSError, ValueError):
+        return descriptor
+    os.close(descriptor)
+    return moved
+
+
 def confine(settings):
-    """Limits of the process, streams that lead nowhere, a folder of its own."""
+    """Limits of the process, a folder of its own, streams that lead where what is returned does:
+    nowhere.
+    """
     folder = settings["folder"]
     os.chdir(folder)
     for name in ("TMPDIR", "TEMP", "TMP"):
@@ -314,16 +378,9 @@ def confine(settings):
     null = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(null, number)
-    os.close(null)
     sys.stdin, sys.stdout = os.fdopen(0, "r"), os.fdopen(1, "w")
     sys.stderr = sys.stdout
-
-
-def _depth():
-    frame, depth = sys._getframe(1), 0
-    while frame is not None:
-        frame, depth = frame.f_back, depth + 1
-    return depth
+    return out_of_reach(null)
 
 
 def work(settings, requests, answers):
@@ -331,7 +388,8 @@ def work(settings, requests, answers):
 
     The line `"anew"` asks for another worker, which goes on with what was not answered.
     """
-    confine(settings)
+    null = confine(settings)
+    requests, answers = out_of_reach(requests), out_of_reach(answers)
     sys.argv = [settings["subject"]["file"]]
     write = os.write
     # Made once: it costs more than what it writes.
@@ -347,10 +405,16 @@ def work(settings, requests, answers):
         return encode(value) + "\n"
 
     try:
-        worker = Worker(settings, _depth())
+        worker = Worker(settings, null)
+        worker.deepen()
         say([line_of({"ready": worker.describe()})])
     except Problem as problem:
         say([line_of({"problem": problem.kind, "text": str(problem), "near": problem.near})])
+        return
+    except Exception as error:
+        # What a module does to the standard library, or its classes to who looks at them.
+        text = "`" + settings["subject"]["file"] + "` cannot be looked at: " + _line(error)
+        say([line_of({"problem": "import", "text": text, "near": []})])
         return
     alone = True
     for line in os.fdopen(requests, "rb"):

@@ -148,7 +148,7 @@ def ask():
 
 
 class Executor:
-    def __init__(self, folder, function, goal, path="m.py", each=0.05, text=MODULE):
+    def __init__(self, folder, function, goal, path="m.py", each=0.05, text=MODULE, settings=()):
         self.file = folder / path
         self.file.write_text(text)
         environment = {"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1"}
@@ -165,6 +165,7 @@ class Executor:
             "each": each,
             "memory": 1 << 29,
             "folder": str(folder / "calls"),
+            **dict(settings),
         }
         self.first = self.say(settings)
 
