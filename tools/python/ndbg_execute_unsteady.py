@@ -51,17 +51,34 @@ def unsteady(tree, function):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
     }
     found = []
-    for node in reached(tree, function, assigned=True):
+    # An object of its class is made before a method is called.
+    around = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    around = [node for node in around if function in node.body]
+    nodes = [one for start in [function, *around] for one in reached(tree, start, assigned=True)]
+    for node in dict.fromkeys(nodes):
+        local = _local(node)
         for part in ast.walk(node):
             if isinstance(part, (ast.Name, ast.Attribute)):
                 text = _dotted(part)
-                if text is not None and _is_source(text, imported, bound):
+                if text is None or text.partition(".")[0] in local:
+                    continue
+                if _is_source(text, imported, bound):
                     found.append(text)
         if _order_matters(node):
             found.append("order of a set")
     # `random.choice` says more than `random`, which stands within it.
     named = list(dict.fromkeys(found))
     return [one for one in named if not any(other.startswith(one + ".") for other in named)]
+
+
+def _local(node):
+    """Names that mean something else in a function."""
+    return {
+        part.arg if isinstance(part, ast.arg) else part.id
+        for part in ast.walk(node)
+        if isinstance(part, ast.arg)
+        or (isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
+    }
 
 
 def _imported(tree):
