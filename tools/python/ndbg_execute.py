@@ -30,7 +30,7 @@ STALL = 1.0
 # Beyond what an import may take, which its own process looks after.
 LOADING = 10.0
 # The part of its memory with which a worker that does not answer is looking for more.
-FULL = 0.8
+FULL = 0.5
 
 
 class Child:

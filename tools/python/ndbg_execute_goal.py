@@ -8,6 +8,7 @@ import warnings
 
 import ndbg_execute_module
 import ndbg_literal_text
+from ndbg_execute_clock import TooLong
 from ndbg_execute_problem import Problem, near
 
 
@@ -18,6 +19,8 @@ def value(text):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             held = eval(text, {})
+    except TooLong:
+        raise Problem("goal", f"`{shown}` is no value: it takes too long") from None
     except SyntaxError as error:
         raise Problem("goal", f"`{shown}` is no value: {error.msg}") from None
     except Exception as error:
