@@ -1,9 +1,11 @@
 """Executes calls of a user's function, thousands a second: `python ndbg_execute.py`.
 
-JSON lines, in and out. First in: settings (`subject`, `goal`, `each`, `memory`, `folder`). First
-out: `{"ready": description}`, or `{"problem": kind, "text": …, "near": […]}`. Then for each line
-`[[receiver, arguments], …]` in, one out: a list of `[outcome, reached, distance, covered, seconds,
-other]`.
+JSON lines, in and out. First in: settings (`subject`, `goal`, `each`, `memory`, `folder`, and at
+will `chance`, a number that decides what is drawn by chance, and `patience`, the seconds that an
+import may take). First out: `{"ready": description}`, or `{"problem": kind, "text": …, "near":
+[…]}`. Then for each line `[[receiver, arguments], …]` in, one out: a list of `[outcome, reached,
+distance, covered, seconds, other, raised]`; the last is what a condition raised at each visit, or
+null.
 
 This process imports nothing of the user's. A forked worker does; it executes many calls, and is
 replaced when one kills it or does not end: what was not answered is executed again, one by one, so
@@ -20,18 +22,21 @@ import signal
 import sys
 import time
 
+import ndbg_execute_chance
+import ndbg_execute_worker
 import ndbg_process
 
 STALL = 1.0
-LOADING = 30.0
+# Beyond what an import may take, which its own process looks after.
+LOADING = 10.0
+# The part of its memory with which a worker that does not answer is looking for more.
+FULL = 0.5
 
 
 class Child:
     """A worker and the ends of its pipes."""
 
     def __init__(self, settings):
-        import ndbg_execute_worker
-
         out, answers = os.pipe()
         requests, into = os.pipe()
         owner = os.getpid()
@@ -75,6 +80,17 @@ class Child:
             if whole:
                 return whole
 
+    def size(self):
+        """Bytes of its address space, at their most."""
+        try:
+            with open(f"/proc/{self.pid}/status", "rb") as file:
+                for line in file:
+                    if line.startswith(b"VmPeak:"):
+                        return 1024 * int(line.split()[1])
+        except (OSError, ValueError):
+            pass
+        return 0
+
     def end(self):
         for kill, pid in ((os.killpg, self.pid), (os.kill, self.pid)):
             try:
@@ -102,19 +118,25 @@ def empty(folder):
                 pass
 
 
+def _unanswered(how, seconds):
+    return [[how], False, None, [], seconds, None, None]
+
+
 class Server:
     def __init__(self, settings):
         self.settings = settings
         self.stall = max(STALL, 10 * settings["each"])
         self.child = None
-        self.ready = None
+        self.begun = 0
 
     def start(self):
         """A worker that is ready; what it said first."""
         self.stop()
         empty(self.settings["folder"])
         self.child = Child(self.settings)
-        lines = self.child.lines(LOADING)
+        self.begun = self.child.size()
+        patience = self.settings.get("patience", ndbg_execute_worker.PATIENCE)
+        lines = self.child.lines(patience + LOADING)
         if not lines:
             self.stop()
             why = "ends its process" if lines is None else "does not end"
@@ -126,6 +148,11 @@ class Server:
             self.child.end()
             self.child = None
 
+    def is_full(self):
+        """Whether what does not answer has taken most of the memory that it may have."""
+        memory = self.settings["memory"]
+        return bool(memory) and self.child.size() - self.begun > FULL * memory
+
     def run(self, calls):
         """A result for each call."""
         results = []
@@ -134,7 +161,7 @@ class Server:
             if self.child is None:
                 said = self.start()
                 if "ready" not in said:
-                    dead = [["killed"], False, None, [], 0.0, None]
+                    dead = _unanswered("killed", 0.0)
                     return results + [dead] * (len(calls) - len(results))
             left = calls[len(results) :]
             # One that kills is found among few.
@@ -145,12 +172,18 @@ class Server:
             while len(results) < wanted:
                 lines = self.child.lines(self.stall)
                 if lines:
-                    results += [json.loads(line.decode("utf-8")) for line in lines]
-                    continue
+                    answers = [json.loads(line.decode("utf-8")) for line in lines]
+                    anew = answers[-1] == "anew"
+                    results += answers[:-1] if anew else answers
+                    if not anew:
+                        continue
+                    self.stop()
+                    break
+                out_of_memory = lines is None or self.is_full()
                 self.stop()
                 if careful:
-                    how = "killed" if lines is None else "long"
-                    results.append([[how], False, None, [], self.stall, None])
+                    how = "killed" if out_of_memory else "long"
+                    results.append(_unanswered(how, self.stall))
                 careful = True
                 break
             else:
@@ -162,6 +195,7 @@ def main():
     ndbg_process.leave_when_orphaned()
     settings = json.loads(sys.stdin.buffer.readline().decode("utf-8"))
     os.makedirs(settings["folder"], exist_ok=True)
+    ndbg_execute_chance.shift_ids(settings.get("chance", 0))
     server = Server(settings)
     out = os.fdopen(os.dup(1), "wb")
 

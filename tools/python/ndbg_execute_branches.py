@@ -1,4 +1,4 @@
-"""Rewrites a module so that its conditions are measured, and finds the way to a line.
+"""Rewrites a module so that its conditions are measured, and finds the way to a statement.
 
 Conditions become `_ndbg_b(number, measured)` with the same value; blocks that no condition guards
 (loop bodies, handlers, functions) begin with `_ndbg_m(number)`. A *link* is `(number, outcome)`;
@@ -13,15 +13,6 @@ import ast
 
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _SCOPED = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-
-
-class NoCode(Exception):
-    """Nothing runs at the line; `near` are lines where something does."""
-
-    def __init__(self, line, near):
-        super().__init__(line)
-        self.near = near
 
 
 class Branches(ast.NodeTransformer):
@@ -235,28 +226,6 @@ def _deferred(expression):
         posonlyargs=[], args=[], vararg=None, kwonlyargs=[], kw_defaults=[], kwarg=None, defaults=[]
     )
     return ast.Lambda(nothing, expression)
-
-
-def statement_at(tree, line):
-    """The innermost statement of a function that begins at a line, or holds it."""
-    lines, best = set(), None
-    for function in ast.walk(tree):
-        if not isinstance(function, _FUNCTIONS):
-            continue
-        for node in ast.walk(function):
-            if not isinstance(node, ast.stmt) or node is function:
-                continue
-            if node is function.body[0] and ast.get_docstring(function, clean=False) is not None:
-                continue
-            lines.add(node.lineno)
-            header = getattr(node, "body", None)
-            last = header[0].lineno - 1 if isinstance(header, list) and header else node.end_lineno
-            held = node.lineno <= line <= max(node.lineno, last)
-            if held and (best is None or node.lineno >= best.lineno):
-                best = node
-    if best is None:
-        raise NoCode(line, sorted(lines, key=lambda other: (abs(other - line), other))[:3])
-    return best
 
 
 def raised_by(statement):

@@ -6,6 +6,7 @@ PYTEST_DONT_REWRITE: this is no test code.
 import ast
 import enum
 import inspect
+import operator
 
 import ndbg_literal_text
 
@@ -52,11 +53,19 @@ def _parameter(parameter):
     }
 
 
-def classes(module):
-    """Classes under the names of a module that a caller may have to build objects of."""
+def classes(module, owner=None):
+    """Classes under the names of a module that a caller may have to build objects of.
+
+    Exceptions hardly are, but for the one that has the method which is called: `owner`.
+    """
     described = []
-    for name, held in list(vars(module).items()):
-        if not isinstance(held, type) or name.startswith("__") or issubclass(held, BaseException):
+    held_by = list(vars(module).items())
+    if owner is not None and "." in owner:
+        held_by.insert(0, (owner, operator.attrgetter(owner)(module)))
+    for name, held in held_by:
+        if not isinstance(held, type) or name.startswith("__"):
+            continue
+        if issubclass(held, BaseException) and name != owner:
             continue
         if held.__module__ in ("builtins", "typing", "abc", "enum"):
             continue
@@ -75,26 +84,44 @@ def classes(module):
         else:
             continue
         described.append({"name": name, "kind": kind, "members": members, "parameters": taken})
+    if len(described) > MOST_CLASSES:
+        described.sort(key=lambda one: one["name"] != owner)
     return described[:MOST_CLASSES]
 
 
-def literals(tree, function):
-    """Texts of literals in a function, in those that it names, and in the module's assignments."""
+def reached(tree, function, assigned=False):
+    """The function, then functions and classes of the file that it names, and those that these do.
+
+    With `assigned` the assignments of the names, too.
+    """
     named = {}
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             named.setdefault(node.name, node)
+    if assigned:
+        for node in tree.body:
+            if isinstance(node, (ast.Assign, ast.AnnAssign)):
+                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                    named.setdefault(getattr(target, "id", None), node)
     seen, waiting, found = set(), [function], []
     while waiting and len(seen) < 30:
         node = waiting.pop(0)
         if id(node) in seen:
             continue
         seen.add(id(node))
-        found.extend(_literals_in(node))
+        found.append(node)
         for part in ast.walk(node):
             name = part.id if isinstance(part, ast.Name) else getattr(part, "attr", None)
             if name in named:
                 waiting.append(named[name])
+    return found
+
+
+def literals(tree, function):
+    """Texts of literals in a function, in those that it names, and in the module's assignments."""
+    found = []
+    for node in reached(tree, function):
+        found.extend(_literals_in(node))
     for statement in tree.body:
         if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
             found.extend(_literals_in(statement))

@@ -9,6 +9,7 @@ PYTEST_DONT_REWRITE: this is no test code.
 """
 
 import operator
+import sys
 
 _NUMBERS = (int, float, bool)
 _SIZED = (str, bytes, list, tuple, dict, set, frozenset)
@@ -97,6 +98,11 @@ def compared(name, left, right):
         return (value, None, None)
     try:
         far = _far(name, left, right, value)
+    except RecursionError:
+        # Who handles it there has no limit from then on, and ends the process.
+        if sys.version_info < (3, 10):
+            raise
+        far = 1.0
     except Exception:
         far = 1.0
     return (value, 0.0, far) if value else (value, far, 0.0)

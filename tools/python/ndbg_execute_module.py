@@ -4,24 +4,18 @@ PYTEST_DONT_REWRITE: this is no test code.
 """
 
 import ast
-import difflib
+import builtins
 import importlib
 import importlib.util
-import inspect
 import os
 import sys
 import tokenize
 
 import ndbg_execute_branches as branches
-
-
-class Problem(Exception):
-    """What a user did wrong: `kind`, a text, and what may have been meant."""
-
-    def __init__(self, kind, text, near=()):
-        super().__init__(text)
-        self.kind = kind
-        self.near = [str(name) for name in near]
+import ndbg_execute_lines as lines
+from ndbg_execute_clock import TooLong
+from ndbg_execute_guard import CHANGING, NETWORK, PROCESSES, WRITING
+from ndbg_execute_problem import Problem
 
 
 def parse(path):
@@ -33,53 +27,19 @@ def parse(path):
     except OSError as error:
         raise Problem("file", f"`{path}` cannot be read: {error.strerror}") from None
     except SyntaxError as error:
-        raise Problem(
-            "syntax", f"`{path}` does not parse: line {error.lineno}: {error.msg}"
-        ) from None
-    except (ValueError, RecursionError, UnicodeDecodeError) as error:
+        where = f"line {error.lineno}: " if error.lineno else ""
+        raise Problem("syntax", f"`{path}` does not parse: {where}{error.msg}") from None
+    except (RecursionError, MemoryError):
+        raise Problem("syntax", f"`{path}` does not parse: it is nested too deeply") from None
+    except ValueError as error:
         raise Problem("syntax", f"`{path}` does not parse: {error}") from None
 
 
-def definition(tree, name):
-    """The statement that defines `f`, `C.m` or `C.D.m`."""
-    body, node = tree.body, None
-    for part in name.split("."):
-        node = _find(body, part)
-        if node is None:
-            known = _names(tree)
-            near = difflib.get_close_matches(name, known, 3, 0.5) or sorted(known)[:5]
-            raise Problem("function", f"there is no function `{name}`", near)
-        body = node.body
-    if isinstance(node, ast.ClassDef):
-        methods = [f"{name}.{one}" for one in _names(node)]
-        raise Problem("function", f"`{name}` is a class", methods[:5])
-    return node
-
-
-def _find(body, name):
-    found = None
-    for node in body:
-        if isinstance(node, (ast.If, ast.Try, ast.With)):
-            within = []
-            for field in ("body", "orelse", "handlers", "finalbody"):
-                for part in getattr(node, field, []):
-                    within.extend(part.body if isinstance(part, ast.ExceptHandler) else [part])
-            found = _find(within, name) or found
-        elif getattr(node, "name", None) == name:
-            found = node
-    return found
-
-
-def _names(node, prefix=""):
-    names = []
-    for part in node.body:
-        if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            names.append(prefix + part.name)
-        elif isinstance(part, ast.ClassDef):
-            names.extend(_names(part, prefix + part.name + "."))
-    return names
-
-
+# What Python holds before it runs a file: no other is imported under these names.
+_AT_START = frozenset([*sys.builtin_module_names, *(
+    "abc", "codecs", "encodings", "genericpath", "io", "ntpath", "os", "posixpath", "stat",
+    "zipimport",
+)])  # fmt: skip
 _SITE_NAMES = frozenset(["exit", "quit", "help", "copyright", "credits", "license"])
 
 
@@ -113,12 +73,14 @@ def needs_site(path, root, tree):
     return False
 
 
-def load(path, root, tree, names):
+def load(path, root, tree, names, guard):
     """The module of a tree, with `names` in its namespace from the start."""
     name = _module_name(path, root)
     if root and root not in sys.path:
         sys.path.insert(0, root)
     parent = name.rpartition(".")[0]
+    guard.reset()
+    forgotten = _without_namesakes(path, root, tree) if root else {}
     try:
         if parent:
             importlib.import_module(parent)
@@ -127,10 +89,50 @@ def load(path, root, tree, names):
         vars(module).update(names)
         sys.modules[name] = module
         exec(compile(tree, path, "exec", dont_inherit=True), vars(module))
+    except TooLong:
+        raise
     except BaseException as error:
+        guard.judge(error)
+        if guard.refused is not None:
+            raise Problem(
+                "refused", f"importing `{path}` {_does(guard)}, which is refused"
+            ) from None
         text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         raise Problem("import", f"`{path}` cannot be imported: {text.splitlines()[0]}") from None
+    finally:
+        # The rest of the standard library goes on with its own.
+        sys.modules.update(forgotten)
     return module
+
+
+def _does(guard):
+    return {
+        WRITING: f"writes a file (`{guard.what}`)",
+        CHANGING: f"changes files (`{guard.what}`)",
+        NETWORK: "uses the network",
+        PROCESSES: "starts or signals other processes",
+    }.get(guard.refused, f"wants {guard.refused} (`{guard.what}`)")
+
+
+def _without_namesakes(path, root, tree):
+    """A file beside the user's hides one of the standard library from who imports it, as when the
+    user's runs by itself. Returns what was forgotten, for who needs it afterwards."""
+    forgotten = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            named = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            named = [node.module or ""]
+        else:
+            continue
+        for name in named:
+            first = name.partition(".")[0]
+            file = os.path.join(root, first + ".py")
+            if first in _AT_START or file == path or not os.path.isfile(file):
+                continue
+            for known in [one for one in sys.modules if one.partition(".")[0] == first]:
+                forgotten[known] = sys.modules.pop(known)
+    return forgotten
 
 
 def _module_name(path, root):
@@ -140,47 +142,52 @@ def _module_name(path, root):
             name = os.path.splitext(relative)[0].replace(os.sep, ".")
             if name.endswith(".__init__"):
                 name = name[: -len(".__init__")]
-            if all(part.isidentifier() for part in name.split(".")):
+            taken = _is_standard(name.partition(".")[0])
+            if all(part.isidentifier() for part in name.split(".")) and not taken:
                 return name
     return "ndbg_subject"
 
 
-def function_of(module, name):
-    """`(callable, name of the class that an object is needed of)`."""
-    parts = name.split(".")
-    holder, held = None, module
-    for part in parts:
-        holder, raw = held, inspect.getattr_static(held, part, None)
+def _is_standard(name):
+    """Whether the standard library, which we run on ourselves, has a module of this name."""
+    known = getattr(sys, "stdlib_module_names", None)
+    if known is not None:
+        return name in known
+    folder = os.path.dirname(os.__file__)
+    return name in sys.builtin_module_names or any(
+        os.path.exists(os.path.join(folder, name + end)) for end in (".py", os.sep + "__init__.py")
+    )
+
+
+def named(module, path, name):
+    """What a dotted name is to a module, which may be qualified by the module's own name."""
+    held = vars(builtins).get(name)
+    if held is not None:
+        return held
+    own = {module.__name__, module.__name__.rpartition(".")[2]}
+    own.add(os.path.splitext(os.path.basename(path))[0])
+    within = [name[len(one) + 1 :] for one in own if name.startswith(one + ".")]
+    for text in [name, *within]:
+        held = _attribute(module, text)
+        if held is not None:
+            return held
+    first, _, rest = name.rpartition(".")
+    return _attribute(sys.modules.get(first), rest)
+
+
+def _attribute(held, name):
+    for part in name.split("."):
         held = getattr(held, part, None)
-        if held is None:
-            raise Problem("function", f"`{name}` is not there after the import")
-    if isinstance(holder, type) and not isinstance(raw, (staticmethod, classmethod)):
-        if isinstance(raw, property):
-            return raw.fget, ".".join(parts[:-1])
-        return raw, ".".join(parts[:-1])
-    if not callable(held):
-        raise Problem("function", f"`{name}` is no function")
-    return held, None
+    return held
 
 
 def prepared(path, goal):
     """`(tree, ways)` for a goal: instrumented where it needs to be."""
     tree = parse(path)
-    kind = goal["kind"]
+    kind, wanted = goal["kind"], None
     if kind in ("Reaches", "Where"):
-        try:
-            wanted = branches.statement_at(tree, goal["line"])
-        except branches.NoCode as error:
-            text = f"no code of a function stands at line {goal['line']} of `{path}`"
-            raise Problem("line", text, [f"line {line}" for line in error.near]) from None
-        condition = None
-        if kind == "Where":
-            condition = goal["predicate"].strip()
-            try:
-                ast.parse(condition, mode="eval")
-            except (SyntaxError, ValueError) as error:
-                reason = getattr(error, "msg", str(error))
-                raise Problem("goal", f"`{condition}` is no expression: {reason}") from None
+        wanted = lines.statement_at(tree, goal["line"], path)
+        condition = lines.condition_of(goal["predicate"]) if kind == "Where" else None
         made = branches.Branches(lambda node: "" if node is wanted else None, condition)
     elif kind == "Raises":
         made = branches.Branches(branches.raised_by)

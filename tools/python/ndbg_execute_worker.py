@@ -3,248 +3,96 @@
 PYTEST_DONT_REWRITE: this is no test code.
 """
 
-import builtins
+import gc
 import importlib
 import inspect
 import itertools
 import json
 import os
 import re
-import signal
 import sys
 import time
 
+import ndbg_execute_clock as clock
 import ndbg_execute_describe
-import ndbg_execute_distance as distance
-import ndbg_execute_module
+import ndbg_execute_goal
+import ndbg_execute_landlock
 import ndbg_literal_text
 import ndbg_process
 import ndbg_safe_repr
+from ndbg_execute_chance import Chance
+from ndbg_execute_clock import TooLong
+from ndbg_execute_compare import differ, same
 from ndbg_execute_guard import Guard
-from ndbg_execute_module import Problem
+from ndbg_execute_measure import Measure
+from ndbg_execute_problem import Problem
+from ndbg_execute_side import Side
 
 LONGEST = 4_000
 MOST_ITEMS = 10_000
-RECURSION = 400
 FLUSH = 0.02
 SHORTEST = 0.005
-ASLEEP = 4
-IMPORT_SECONDS = 20
+# Descriptors that calls may leave open before they are in the way of later ones.
+MOST_LEFT = 64
+# Calls after which it is looked for these, unless one raises.
+EACH_LOOK = 8
+# Frames that measured conditions add to the deepest one.
+MEASURING = 4
+PATIENCE = 20
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
-class TooLong(BaseException):
-    """A call beyond its time; no `Exception`, so that handlers let it through."""
-
-
-def _ring(_number, _frame):
-    raise TooLong
-
-
-def start_clock(seconds):
-    """Rings after so much time on the processor, or a few times as much by the clock.
-
-    Again and again, for code that takes the ringing for an error of its own.
-    """
-    signal.setitimer(signal.ITIMER_PROF, seconds, seconds)
-    signal.setitimer(signal.ITIMER_REAL, ASLEEP * seconds, ASLEEP * seconds)
-
-
-def stop_clock():
-    signal.setitimer(signal.ITIMER_PROF, 0)
-    signal.setitimer(signal.ITIMER_REAL, 0)
-
-
-class Measure:
-    """What a call passes: outcomes of conditions, and how near each came to the other one."""
-
-    def __init__(self):
-        self.count = 0
-        self.near = {}
-        self.hit = set()
-
-    def reset(self):
-        self.near.clear()
-        self.hit.clear()
-
-    def names(self):
-        near, hit = self.near, self.hit
-
-        def condition(number, measured):
-            value, to_true, to_false = distance.settled(measured)
-            truthy = bool(value)
-            hit.add(2 * number + truthy)
-            far = to_false if truthy else to_true
-            key = 2 * number + (not truthy)
-            if far < near.get(key, 2.0):
-                near[key] = far
-            return truthy
-
-        def mark(number):
-            hit.add(2 * number + 1)
-
-        parts = {}
-
-        def part(number, measured):
-            parts.setdefault(number, []).append(measured[1:])
-            return measured[0]
-
-        def join(number, is_and, count, value):
-            asked = parts.pop(number)[-count:]
-            if not is_and:
-                asked = [(to_false, to_true) for to_true, to_false in asked]
-            return distance.joined(is_and, count, asked, value)
-
-        def where(number, measured):
-            try:
-                value, to_true, _ = distance.settled(measured())
-            except Exception:
-                value, to_true = False, 1.0
-            if value:
-                hit.add(2 * number + 1)
-            else:
-                key = 2 * number + 1
-                near[key] = min(near.get(key, 2.0), to_true)
-
-        return {
-            "_ndbg_b": condition,
-            "_ndbg_m": mark,
-            "_ndbg_w": where,
-            "_ndbg_v": distance.truth,
-            "_ndbg_c": distance.compared,
-            "_ndbg_s": distance.called,
-            "_ndbg_not": distance.negated,
-            "_ndbg_p": part,
-            "_ndbg_j": join,
-        }
-
-    def far(self, ways):
-        """The distance of the nearest way."""
-        return min([self._far(mark, chain) for mark, chain in ways], default=None)
-
-    def _far(self, mark, chain):
-        hit = self.hit
-        if 2 * mark + 1 in hit:
-            return 0.0
-        links = [2 * number + outcome for number, outcome in chain] + [2 * mark + 1]
-        met = max([at for at, link in enumerate(links) if link in hit], default=-1)
-        missing = len(links) - met - 2
-        return missing + min(self.near.get(links[met + 1], 1.0), 1.0)
-
-
-def _run_site():
-    """What Python does by itself when it starts without `-S`; once."""
-    if "site" not in sys.modules:
-        # The guard sees files opened, and an environment may run code of its own.
-        importlib.import_module("site").main()
-
-
-class Side:
-    """One version of the function."""
-
-    def __init__(self, subject, goal, measure):
-        path, root = subject["file"], subject["root"]
-        plain = ndbg_execute_module.parse(path)
-        definition = ndbg_execute_module.definition(plain, subject["function"])
-        self.path = path
-        self.ways = []
-        tree, names, made = plain, {}, None
-        if goal is not None:
-            tree, made = ndbg_execute_module.prepared(path, goal)
-            names = measure.names()
-        if sys.flags.no_site and ndbg_execute_module.needs_site(path, root, plain):
-            _run_site()
-        self.module = ndbg_execute_module.load(path, root, tree, names)
-        self.function, self.owner = ndbg_execute_module.function_of(
-            self.module, subject["function"]
-        )
-        self.tree, self.definition = plain, definition
-        if inspect.iscoroutinefunction(self.function):
-            # Few functions need it, and it takes longer to import than a call may take.
-            importlib.import_module("asyncio")
-        if made is not None:
-            self.ways = [(name, mark, chain) for name, mark, chain in made.ways]
-        names = dict(vars(self.module))
-        names["_ndbg_arguments"] = lambda *places, **named: (places, named)
-        names.setdefault("rebuilt", _rebuilt)
-        names["__builtins__"] = vars(builtins)
-        self.names = names
-
-    def describe(self):
-        function = self.function
-        return {
-            "parameters": ndbg_execute_describe.parameters(function, self.owner is not None),
-            "receiver": self.owner,
-            "classes": ndbg_execute_describe.classes(self.module),
-            "literals": ndbg_execute_describe.literals(self.tree, self.definition),
-            "lines": [self.definition.lineno, self.definition.end_lineno],
-            "is_async": inspect.iscoroutinefunction(function),
-            "is_generator": inspect.isgeneratorfunction(function),
-        }
-
-
 class Worker:
-    """Loads the function, or raises `Problem`."""
+    """Loads the function, or raises `Problem`. `null` is a descriptor that leads nowhere."""
 
-    def __init__(self, settings):
+    def __init__(self, settings, null):
         self.each = settings["each"]
         self.limit = settings["each"]
         self.slowest, self.ended = 0.0, 0
         # Texts of the arguments after a call, where versions are compared.
         self.left = self.other = None
-        self.goal = goal = settings["goal"]
+        self.sort = None
+        self.goal = settings["goal"]
+        self.chance = Chance(settings.get("chance", 0))
         self.guard = Guard(settings["folder"])
+        self.guard.held = ndbg_execute_landlock.confine(settings["folder"])
         self.guard.install()
         self.measure = Measure()
-        measured = goal if goal["kind"] != "Returns" else None
-        signal.signal(signal.SIGALRM, _ring)
-        signal.signal(signal.SIGPROF, _ring)
-        signal.setitimer(signal.ITIMER_REAL, IMPORT_SECONDS)
+        patience = settings.get("patience", PATIENCE)
+        clock.install()
+        clock.start_real(patience)
         try:
-            self.side = Side(settings["subject"], measured, self.measure)
-            if goal["kind"] == "Differs":
-                self.other = Side(goal["subject"], None, self.measure)
+            self._load(settings)
         except TooLong:
-            raise Problem("import", f"the import takes longer than {IMPORT_SECONDS} s") from None
+            raise Problem("import", f"the import takes longer than {patience:g} s") from None
         finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-        self.ways = [(mark, chain) for _, mark, chain in self.side.ways]
-        self.wanted = None
-        if goal["kind"] == "Returns":
-            self.wanted = eval(goal["value"], {})
-            self.wanted_text = ndbg_literal_text.text(self.wanted)
-        elif goal["kind"] == "Raises":
-            self.wanted = self._exception(goal["class"])
-            self.ways = [
-                (mark, chain) for name, mark, chain in self.side.ways if self._is_wanted(name)
-            ]
+            clock.stop()
+        self.recursion = sys.getrecursionlimit()
         self.guard.close()
-        sys.setrecursionlimit(RECURSION)
+        self.null = null
+        self.lowest, self.looked = _lowest_free(null), 0
 
-    def _exception(self, name):
-        held = vars(builtins).get(name)
-        found = self.side.module
-        if held is None:
-            for part in name.split("."):
-                found = getattr(found, part, None)
-            held = found
-        if not (isinstance(held, type) and issubclass(held, BaseException)):
-            known = [one for one, it in vars(builtins).items() if isinstance(it, type)]
-            known = [one for one in known if issubclass(vars(builtins)[one], BaseException)]
-            known += [
-                one
-                for one, it in vars(self.side.module).items()
-                if isinstance(it, type) and issubclass(it, BaseException)
+    def _load(self, settings):
+        goal = self.goal
+        kind = goal["kind"]
+        self.wanted, self.wanted_text = None, None
+        if kind == "Returns":
+            # Whatever is wrong with it is not the module's fault.
+            self.wanted, self.wanted_text = ndbg_execute_goal.value(goal["value"])
+        measured = goal if kind != "Returns" else None
+        self.side = Side(settings["subject"], measured, self.measure, self.guard)
+        if kind == "Differs":
+            self.other = Side(goal["subject"], None, self.measure, self.guard)
+        self.ways = [(mark, chain) for _, mark, chain in self.side.ways]
+        self.measure_frames = False
+        if kind == "Raises":
+            self.wanted = ndbg_execute_goal.exception(self.side, goal["class"])
+            self.measure_frames = issubclass(RecursionError, self.wanted)
+            self.ways = [
+                (mark, chain)
+                for name, mark, chain in self.side.ways
+                if ndbg_execute_goal.raises(self.side, name, self.wanted)
             ]
-            import difflib
-
-            near = difflib.get_close_matches(name, known, 3, 0.4)
-            raise Problem("goal", f"`{name}` is no exception that the module knows", near)
-        return held
-
-    def _is_wanted(self, name):
-        held = vars(self.side.module).get(name, vars(builtins).get(name))
-        return isinstance(held, type) and issubclass(held, self.wanted)
 
     def describe(self):
         described = self.side.describe()
@@ -257,9 +105,9 @@ class Worker:
         """The result of one call, as `ndbg_execute.py` writes it."""
         begin, busy = time.perf_counter(), time.process_time()
         self.measure.reset()
-        self.guard.refused = None
+        self.guard.reset()
         outcome, value, error = self._run(self.side, receiver, arguments)
-        reached, far, other = False, None, None
+        reached, far, other, raised = False, None, None, None
         kind = self.goal["kind"]
         if kind == "Returns":
             reached = outcome[0] == "returned" and self._is_value(value, outcome[1])
@@ -270,15 +118,11 @@ class Worker:
         elif kind in ("Reaches", "Where"):
             far = self.measure.far(self.ways)
             reached = far == 0.0 and outcome[0] not in ("unbuildable", "refused")
+            if self.measure.raised is not None:
+                raised = self._told(_line, self.measure.raised)
         elif kind == "Differs":
             if outcome[0] not in ("unbuildable", "refused"):
-                left = self.left
-                other, there, _ = self._run(self.other, receiver, arguments)
-                reached = _differ(outcome, value, other, there)
-                if not reached and outcome[0] == other[0] and left != self.left:
-                    # Nothing but what they make of their arguments tells them apart.
-                    reached = True
-                    outcome, other = outcome + [left], other + [self.left]
+                outcome, other, reached = self._compare(outcome, value, receiver, arguments)
         else:
             reached = outcome[0] == "returned"
         covered = [] if kind == "Returns" else sorted(self.measure.hit)
@@ -287,7 +131,78 @@ class Worker:
         seconds = time.perf_counter() - begin
         if outcome[0] in ("returned", "raised"):
             self._learn(time.process_time() - busy)
-        return [outcome, reached, far, covered, seconds, other]
+        if sys.getrecursionlimit() != self.recursion:
+            sys.setrecursionlimit(self.recursion)
+        return [outcome, reached, far, covered, seconds, other, raised]
+
+    def _compare(self, outcome, value, receiver, arguments):
+        """`(outcome, other, reached)`."""
+        left, sort = self.left, self.sort
+        other, there, _ = self._run(self.other, receiver, arguments)
+        if _is_too_deep(outcome) and not _is_too_deep(other):
+            # Conditions are measured in one version alone, a few frames further down.
+            kept = self.left, self.sort
+            sys.setrecursionlimit(self.recursion + MEASURING)
+            outcome, value, _ = self._run(self.side, receiver, arguments)
+            left, sort = self.left, self.sort
+            self.left, self.sort = kept
+        if outcome[0] == other[0] == "returned" and sort != self.sort:
+            # Their items may be the same; how a caller gets them is not.
+            return _of_sort(sort, outcome), _of_sort(self.sort, other), True
+        reached = self._told(lambda _: differ(outcome, value, other, there), None)
+        if not reached and outcome[0] == other[0] and left != self.left:
+            # Nothing but what they make of their arguments tells them apart.
+            return outcome + [left], other + [self.left], True
+        return outcome, other, bool(reached)
+
+    def _told(self, telling, of):
+        """What the program's own code may be asked for; None where it does not end."""
+        try:
+            clock.start(self.limit)
+            try:
+                return telling(of)
+            finally:
+                clock.stop()
+        except TooLong:
+            return None
+
+    def deepen(self):
+        """Gives calls the depth that a script gives them. Called from where `execute` is."""
+        self.recursion += self._begin()
+        if self.measure_frames:
+            self.recursion += MEASURING
+        sys.setrecursionlimit(self.recursion)
+
+    def _begin(self):
+        """How much deeper calls begin than from the first line of a script, as the interpreter
+        counts, which differs by version. As far from `work` as `_run` is, and calls alike."""
+        kept = sys.getrecursionlimit()
+        places, named = (_SOUNDING - _SHORT,), {}
+        try:
+            for more in range(200):
+                try:
+                    sys.setrecursionlimit(_SOUNDING + more)
+                    _deep(*places, **named)
+                    return more
+                except RecursionError:
+                    continue
+            return 0
+        finally:
+            sys.setrecursionlimit(kept)
+
+    def left_open(self, outcome):
+        """Whether calls left so many descriptors open that others will miss them.
+
+        Streams that they closed are opened again.
+        """
+        self.looked += 1
+        if outcome[0] != "raised" and self.looked % EACH_LOOK:
+            return False
+        if _lowest_free(self.null) <= self.lowest + MOST_LEFT:
+            return False
+        # Cycles may hold them.
+        gc.collect()
+        return _lowest_free(self.null) > self.lowest + MOST_LEFT
 
     def _learn(self, seconds):
         """Gives up early what takes far longer than all that ended: it hardly ever ends."""
@@ -299,106 +214,99 @@ class Worker:
     def _is_value(self, value, text):
         if text == self.wanted_text and type(value) is type(self.wanted):
             return True
-        return _same(value, self.wanted)
+        return same(value, self.wanted)
 
     def _run(self, side, receiver, arguments):
         """`(outcome, value, error)`."""
-        value = error = self.left = None
-        # What is drawn by chance is drawn alike, so that a search can go on from what it saw.
-        chance = sys.modules.get("random")
-        if chance is not None:
-            chance.seed(0)
+        value = error = self.left = self.sort = None
+        self.chance.reset()
+        building = True
         try:
-            start_clock(self.each)
+            clock.start(self.each)
             try:
                 names = side.names
                 places, named = eval("_ndbg_arguments(" + arguments + ")", names)
                 if receiver is not None:
                     places = (eval(receiver, names),) + places
-            finally:
-                stop_clock()
-        except TooLong:
-            stop_clock()
-            return ["long"], None, None
-        except BaseException as problem:
-            return ["unbuildable", _line(problem)], None, None
-        try:
-            start_clock(self.limit)
-            try:
+                building = False
+                clock.start(self.limit)
                 value = side.function(*places, **named)
-                if inspect.iscoroutine(value):
-                    value = importlib.import_module("asyncio").run(value)
-                elif inspect.isgenerator(value):
-                    value = list(itertools.islice(value, MOST_ITEMS))
+                if type(value) not in _PLAIN:
+                    value = self._taken(value)
                 text, cut = _text(value)
                 outcome = ["returned", text, cut]
                 if self.other is not None:
                     self.left = _text((list(places), named))[0]
             finally:
-                stop_clock()
-        except TooLong:
-            stop_clock()
+                clock.stop()
+        except TooLong as late:
+            # An allocation that took all memory may have been what took so long.
             outcome = ["long"]
-        except MemoryError:
-            outcome = ["raised", "MemoryError", "", None]
+            if isinstance(late.__context__, MemoryError):
+                outcome = ["raised", "MemoryError", "", None]
         except BaseException as problem:
             error = problem
-            outcome = ["raised", type(problem).__qualname__, _message(problem), None]
+            outcome = ["raised", type(problem).__qualname__, "", None]
             outcome[3] = _line_of(problem, side.path)
-            if outcome[3] is None and isinstance(problem, TypeError):
+            if building or (outcome[3] is None and isinstance(problem, TypeError)):
                 # The function did not begin: its parameters are others.
-                outcome, error = ["unbuildable", _line(problem)], None
+                outcome, error = ["unbuildable", self._told(_line, problem) or ""], None
+            else:
+                outcome[2] = self._told(_message, problem) or ""
+            self.guard.judge(problem)
             problem.__traceback__ = None
         if self.guard.refused is not None:
             outcome, error = ["refused", self.guard.refused], None
         return outcome, value, error
 
-
-def _rebuilt(cls, **attributes):
-    """An object with attributes that a recording holds, made without calling its class."""
-    made = cls.__new__(cls)
-    for name, value in attributes.items():
-        object.__setattr__(made, name, value)
-    return made
-
-
-def _same(value, wanted, depth=0):
-    """Equal, and of the same types all through."""
-    if type(value) is not type(wanted) or depth > 50:
-        return False
-    if isinstance(wanted, (list, tuple)):
-        if len(value) != len(wanted):
-            return False
-        return all(_same(one, other, depth + 1) for one, other in zip(value, wanted))
-    if isinstance(wanted, dict):
-        if value.keys() != wanted.keys():
-            return False
-        return all(_same(value[key], held, depth + 1) for key, held in wanted.items())
-    try:
-        return bool(value == wanted) or (wanted != wanted and value != value)
-    except Exception:
-        return False
+    def _taken(self, value):
+        """What a caller gets of it in the end; `sort` says how."""
+        if inspect.iscoroutine(value):
+            self.sort = "a coroutine"
+            return importlib.import_module("asyncio").run(value)
+        if inspect.isgenerator(value):
+            self.sort = "a generator"
+            return list(itertools.islice(value, MOST_ITEMS))
+        if inspect.isasyncgen(value):
+            self.sort = "an asynchronous generator"
+            return importlib.import_module("asyncio").run(_items(value))
+        return value
 
 
-def _differ(outcome, value, other, there):
-    if outcome[0] != other[0]:
-        return True
-    if outcome[0] == "raised":
-        return outcome[1] != other[1]
-    if outcome[0] != "returned" or outcome[1] == other[1]:
-        return False
-    try:
-        # Objects of classes that both versions define are told apart by their texts alone.
-        if type(value) is type(there) and bool(value == there):
-            return False
-    except Exception:
-        pass
-    return True
+_PLAIN = frozenset([int, float, str, bool, type(None), list, tuple, dict, set, bytes])
+
+
+# From a script's first line a limit of so many lets `_deep` come to a few less.
+_SOUNDING = 300
+_SHORT = 2 if sys.version_info >= (3, 11) else 3
+
+
+def _deep(left):
+    return 0 if left == 0 else _deep(left - 1)
+
+
+async def _items(generator):
+    items = []
+    async for item in generator:
+        items.append(item)
+        if len(items) == MOST_ITEMS:
+            break
+    return items
+
+
+def _is_too_deep(outcome):
+    return outcome[:2] == ["raised", "RecursionError"]
+
+
+def _of_sort(sort, outcome):
+    if sort is None:
+        return outcome
+    return [outcome[0], f"{sort} of {outcome[1]}", *outcome[2:]]
 
 
 def _text(value):
     try:
-        text = ndbg_literal_text.text(value)
+        text = ndbg_literal_text.text(value, halves=True)
     except Exception:
         text = _ADDRESS.sub("", ndbg_safe_repr.safe_repr(value, LONGEST)[0])
     return (text, False) if len(text) <= LONGEST else (text[:LONGEST], True)
@@ -428,9 +336,43 @@ def _line_of(error, path):
     return line
 
 
+def _lowest_free(null):
+    """The lowest number that a descriptor can get: all below are taken."""
+    try:
+        number = os.dup(null)
+        while number < 3:
+            os.set_inheritable(number, True)
+            number = os.dup(null)
+    except OSError:
+        return 1 << 30
+    os.close(number)
+    return number
+
+
+def out_of_reach(descriptor):
+    """The same with a high number: calls may be given small ones for files, and close them."""
+    try:
+        import fcntl
+        import resource
+
+        most = min(resource.getrlimit(resource.RLIMIT_NOFILE)[0], 1024)
+        moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, max(most - 16, 3))
+    except (ImportError, OSError, ValueError):
+        return descriptor
+    os.close(descriptor)
+    return moved
+
+
 def confine(settings):
-    """Limits of the process, streams that lead nowhere, a folder of its own."""
-    os.chdir(settings["folder"])
+    """Limits of the process, a folder of its own, streams that lead where what is returned does:
+    nowhere.
+    """
+    folder = settings["folder"]
+    os.chdir(folder)
+    for name in ("TMPDIR", "TEMP", "TMP"):
+        os.environ[name] = folder
+    if "tempfile" in sys.modules:
+        sys.modules["tempfile"].tempdir = None
     ndbg_process.limit_memory(settings["memory"])
     ndbg_process.limit_file_size()
     null = os.open(os.devnull, os.O_RDWR)
@@ -438,31 +380,58 @@ def confine(settings):
         os.dup2(null, number)
     sys.stdin, sys.stdout = os.fdopen(0, "r"), os.fdopen(1, "w")
     sys.stderr = sys.stdout
+    return out_of_reach(null)
 
 
 def work(settings, requests, answers):
-    """Reads requests, `[careful, calls]` a line, and writes a line a call."""
-    confine(settings)
+    """Reads requests, `[careful, calls]` a line, and writes a line a call.
+
+    The line `"anew"` asks for another worker, which goes on with what was not answered.
+    """
+    null = confine(settings)
+    requests, answers = out_of_reach(requests), out_of_reach(answers)
     sys.argv = [settings["subject"]["file"]]
     write = os.write
+    # Made once: it costs more than what it writes.
+    encode = json.JSONEncoder(ensure_ascii=False).encode
 
     def say(lines):
         data = "".join(lines).encode("utf-8", "replace")
         while data:
             data = data[write(answers, data) :]
 
+    def line_of(value):
+        # Lone halves of pairs are replaced: other readers of JSON do not take them.
+        return encode(value) + "\n"
+
     try:
-        worker = Worker(settings)
-        say([json.dumps({"ready": worker.describe()}) + "\n"])
+        worker = Worker(settings, null)
+        worker.deepen()
+        say([line_of({"ready": worker.describe()})])
     except Problem as problem:
-        known = {"problem": problem.kind, "text": str(problem), "near": problem.near}
-        say([json.dumps(known) + "\n"])
+        say([line_of({"problem": problem.kind, "text": str(problem), "near": problem.near})])
         return
+    except Exception as error:
+        # What a module does to the standard library, or its classes to who looks at them.
+        text = "`" + settings["subject"]["file"] + "` cannot be looked at: " + _line(error)
+        say([line_of({"problem": "import", "text": text, "near": []})])
+        return
+    alone = True
     for line in os.fdopen(requests, "rb"):
         careful, calls = json.loads(line.decode("utf-8"))
         lines, flushed = [], time.monotonic()
         for receiver, arguments in calls:
-            lines.append(json.dumps(worker.execute(receiver, arguments)) + "\n")
+            result = worker.execute(receiver, arguments)
+            if not worker.left_open(result[0]):
+                lines.append(line_of(result))
+            elif alone or result[0][0] != "raised":
+                say([*lines, line_of(result), '"anew"\n'])
+                return
+            else:
+                # Others may have left too little for it.
+                say([*lines, '"anew"\n'])
+                return
+            alone = False
             if careful or time.monotonic() - flushed > FLUSH:
                 say(lines)
                 lines, flushed = [], time.monotonic()

@@ -21,13 +21,14 @@ def in_order(items):
         return sorted(items, key=text)
 
 
-def text(value, depth=0):
-    """A value as a literal, sets in order."""
+def text(value, depth=0, halves=False):
+    """A value as a literal, sets in order; with `halves`, lone halves of pairs are letters, too."""
     cls = type(value)
     if cls in (int, float, complex, bool, bytes, bytearray, type(None), range):
         return repr(value)
     if cls is str:
-        value.encode()
+        if not halves:
+            value.encode()
         return repr(value)
     if cls is type(Ellipsis):
         return "Ellipsis"
@@ -37,15 +38,15 @@ def text(value, depth=0):
         raise Opaque("too many items")
 
     def many(items):
-        return ", ".join([text(item, depth + 1) for item in items])
+        return ", ".join([text(item, depth + 1, halves) for item in items])
 
     if cls is list:
         return "[" + many(value) + "]"
     if cls is tuple:
         return "(" + many(value) + ("," if len(value) == 1 else "") + ")"
     if cls is dict:
-        pairs = [text(k, depth + 1) + ": " + text(v, depth + 1) for k, v in value.items()]
-        return "{" + ", ".join(pairs) + "}"
+        pairs = [(text(k, depth + 1, halves), text(v, depth + 1, halves)) for k, v in value.items()]
+        return "{" + ", ".join([f"{key}: {held}" for key, held in pairs]) + "}"
     if cls is set:
         return "{" + many(in_order(value)) + "}" if value else "set()"
     if cls is frozenset:

@@ -174,6 +174,7 @@ pub fn infer_from(
         scratch: runner.scratch.clone(),
         each: EACH,
         memory: runner.memory_limit.unwrap_or(1 << 30),
+        patience: std::time::Duration::from_secs(20),
         cancel: runner.cancel.clone(),
     };
     let mut executor = Executor::start(&place, &settings.subject, &settings.goal)?;

@@ -74,6 +74,7 @@ mod tests {
             covered: Vec::new(),
             seconds: 0.0,
             other: None,
+            raised: None,
         }
     }
 

@@ -3,6 +3,7 @@
 //! The process that executes is `ndbg_execute.py`: it forks a worker that imports the file and executes many
 //! calls, and replaces it when a call kills it or does not end.
 
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -10,13 +11,19 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use thiserror::Error;
 
+pub use description::{Class, ClassKind, Description, Parameter, ParameterKind};
+
 use crate::Cancel;
 use crate::process::{Conversation, ProcessError, Received, Spec};
 
+mod description;
+
 /// How often cancelling is looked for.
 const LOOK: Duration = Duration::from_millis(100);
-/// Time for an import, and for calls beyond their own limits.
+/// Time beyond that of an import, and of calls beyond their own limits.
 const PATIENCE: Duration = Duration::from_mins(1);
+/// Between processes that verify what reads a clock: together they last a few seconds.
+const APART: Duration = Duration::from_millis(330);
 
 /// Where executions happen, and their limits.
 #[derive(Debug, Clone)]
@@ -31,6 +38,8 @@ pub struct Place {
     pub each: Duration,
     /// Bytes of memory of the executing process.
     pub memory: u64,
+    /// Time that an import may take.
+    pub patience: Duration,
     /// Ends it early.
     pub cancel: Cancel,
 }
@@ -132,81 +141,8 @@ pub struct Execution {
     pub seconds: f64,
     /// How the other function ended.
     pub other: Option<Outcome>,
-}
-
-/// What a search has to know of a function.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Description {
-    /// Its parameters, without the object of a method.
-    pub parameters: Vec<Parameter>,
-    /// The class whose object a method needs.
-    pub receiver: Option<String>,
-    /// Classes under the module's names.
-    pub classes: Vec<Class>,
-    /// Literals in the function, in functions that it names, and in assignments of the module.
-    pub literals: Vec<String>,
-    /// First and last line.
-    pub lines: (u32, u32),
-    /// Whether it is awaited; done here.
-    pub is_async: bool,
-    /// Whether it yields; its values are taken as a list.
-    pub is_generator: bool,
-}
-
-/// A parameter.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Parameter {
-    /// Its name.
-    pub name: String,
-    /// How it is given.
-    pub kind: ParameterKind,
-    /// Text of its default value, if that is a literal.
-    pub default: Option<String>,
-    /// Whether it has no default.
-    pub required: bool,
-    /// What the source says that it is.
-    pub annotation: Option<String>,
-}
-
-/// How a parameter is given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub enum ParameterKind {
-    /// By place.
-    PositionalOnly,
-    /// By place or name.
-    Positional,
-    /// By name.
-    Keyword,
-    /// `*rest`.
-    Star,
-    /// `**named`.
-    StarStar,
-}
-
-/// A class of which arguments may be.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Class {
-    /// Its name in the module.
-    pub name: String,
-    /// What it is.
-    pub kind: ClassKind,
-    /// Of an enumeration: `Color.RED`.
-    pub members: Vec<String>,
-    /// What calling it takes.
-    pub parameters: Vec<Parameter>,
-}
-
-/// What a class is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub enum ClassKind {
-    /// An enumeration.
-    Enum,
-    /// A dataclass.
-    Dataclass,
-    /// A named tuple.
-    NamedTuple,
-    /// Another class of the module.
-    Plain,
+    /// What the condition of [`Goal::Where`] raised, if it did at each visit of its line.
+    pub raised: Option<String>,
 }
 
 /// Why nothing can be executed.
@@ -215,7 +151,7 @@ pub enum ExecutionsError {
     /// What the user asked for cannot be done.
     #[error("{text}")]
     Problem {
-        /// `file`, `syntax`, `import`, `function`, `line` or `goal`.
+        /// `file`, `syntax`, `import`, `refused` (while importing), `function`, `line` or `goal`.
         kind: String,
         /// What is wrong.
         text: String,
@@ -269,7 +205,7 @@ pub struct Executor {
     waiting: Vec<Conversation>,
 }
 
-/// Processes that are started ahead to verify.
+/// Processes that are started ahead to verify, and that run at once.
 const AHEAD: usize = 2;
 
 #[derive(Deserialize)]
@@ -282,7 +218,15 @@ struct First {
     near: Vec<String>,
 }
 
-type Answer = (Json, bool, Option<f64>, Vec<u32>, f64, Option<Json>);
+type Answer = (
+    Json,
+    bool,
+    Option<f64>,
+    Vec<u32>,
+    f64,
+    Option<Json>,
+    Option<String>,
+);
 
 impl Executor {
     /// Starts a process, which imports the file.
@@ -295,6 +239,7 @@ impl Executor {
             "goal": goal_of(goal),
             "each": place.each.as_secs_f64(),
             "memory": place.memory,
+            "patience": place.patience.as_secs_f64(),
             "folder": place.scratch.join("calls"),
         });
         let child = opened(place, &settings, "0")?;
@@ -326,22 +271,32 @@ impl Executor {
         answered(&self.child, calls, &self.place)
     }
 
-    /// Executes a call `times` times, each in a new process with another order of sets of texts.
+    /// Executes a call `times` times, each in a new process with other chances and another order of sets of texts;
+    /// two processes at a time.
     ///
     /// # Errors
     /// A process, or cancelling.
     pub fn verify(&mut self, call: &Call, times: usize) -> Result<Vec<Execution>, ExecutionsError> {
-        let mut children = std::mem::take(&mut self.waiting);
+        let mut children = VecDeque::from(std::mem::take(&mut self.waiting));
         children.truncate(times);
-        for number in children.len() + 1..=times {
-            children.push(verifier(&self.place, &self.settings, number)?);
-        }
+        let mut started = children.len();
         let calls = std::slice::from_ref(call);
         let mut executions = Vec::with_capacity(times);
-        for mut child in children {
+        while executions.len() < times {
+            while started < times && children.len() < AHEAD {
+                started += 1;
+                children.push_back(verifier(&self.place, &self.settings, started)?);
+            }
+            let Some(mut child) = children.pop_front() else {
+                break;
+            };
             ready(&child, &self.place)?;
             ask(&mut child, calls)?;
             executions.extend(answered(&child, calls, &self.place)?);
+            // What takes turns with the clock shall have them.
+            if times > AHEAD && executions.len() < times && self.description.reads_clock() {
+                std::thread::sleep(APART);
+            }
         }
         Ok(executions)
     }
@@ -389,13 +344,14 @@ fn verifier(
 ) -> Result<Conversation, ExecutionsError> {
     let mut settings = settings.clone();
     settings["folder"] = json!(place.scratch.join(format!("calls-{number}")));
+    settings["chance"] = json!(number);
     // Time is not what is verified: a new process is slower at first.
     settings["each"] = json!(4.0 * place.each.as_secs_f64());
     opened(place, &settings, &number.to_string())
 }
 
 fn ready(child: &Conversation, place: &Place) -> Result<Description, ExecutionsError> {
-    let first: First = parsed(&receive(child, place, PATIENCE)?)?;
+    let first: First = parsed(&receive(child, place, PATIENCE + place.patience)?)?;
     match (first.ready, first.problem) {
         (Some(description), _) => Ok(description),
         (None, Some(kind)) => Err(ExecutionsError::Problem {
@@ -427,7 +383,9 @@ fn answered(
     calls: &[Call],
     place: &Place,
 ) -> Result<Vec<Execution>, ExecutionsError> {
-    let patience = PATIENCE + 20 * place.each.max(Duration::from_millis(100)) * calls.len() as u32;
+    let patience = PATIENCE
+        + place.patience
+        + 20 * place.each.max(Duration::from_millis(100)) * calls.len() as u32;
     let answers: Vec<Answer> = parsed(&receive(child, place, patience)?)?;
     if answers.len() != calls.len() {
         return Err(ExecutionsError::Gone("leaves out calls".into()));
@@ -463,7 +421,7 @@ fn gone(error: &dyn std::fmt::Display) -> ExecutionsError {
 }
 
 fn execution(answer: Answer) -> Result<Execution, ExecutionsError> {
-    let (outcome, reached, distance, covered, seconds, other) = answer;
+    let (outcome, reached, distance, covered, seconds, other, raised) = answer;
     Ok(Execution {
         outcome: outcome_of(&outcome)?,
         reached,
@@ -471,6 +429,7 @@ fn execution(answer: Answer) -> Result<Execution, ExecutionsError> {
         covered,
         seconds,
         other: other.as_ref().map(outcome_of).transpose()?,
+        raised,
     })
 }
 
