@@ -28,6 +28,9 @@ class Branches(ast.NodeTransformer):
         self.ways = []
         self._target = target
         self._condition = condition
+        # For each loop around: the number of its mark, if it is a target that is come back to.
+        self._loops = []
+        self._again = {}
 
     def _number(self):
         self.count += 1
@@ -43,7 +46,9 @@ class Branches(ast.NodeTransformer):
             if name is not None:
                 number = self._number()
                 self.ways.append((name, number, list(self.chain)))
-                made.append(self._at(statement, self._mark(number)))
+                made.append(self._at(statement, self._target_mark(number)))
+                if self._condition is not None:
+                    self._again[id(statement)] = number
             before = self.count
             changed = self.visit(statement)
             made.extend(changed if isinstance(changed, list) else [changed])
@@ -72,10 +77,28 @@ class Branches(ast.NodeTransformer):
         return [self._at(first, self._mark(number))] + self._within([(number, True)], statements)
 
     def _mark(self, number):
-        if self._condition is not None:
-            condition = ast.parse(self._condition, mode="eval").body
-            return _call("_ndbg_w", ast.Constant(number), _deferred(self._measured(condition)))
         return _call("_ndbg_m", ast.Constant(number))
+
+    def _target_mark(self, number):
+        if self._condition is None:
+            return self._mark(number)
+        condition = ast.parse(self._condition, mode="eval").body
+        return _call("_ndbg_w", ast.Constant(number), _deferred(self._measured(condition)))
+
+    def _looped(self, loop, make):
+        """The body of a loop. Its first line runs again after each round: the mark does, too."""
+        number = self._again.get(id(loop))
+        self._loops.append(number)
+        made = make()
+        self._loops.pop()
+        if number is not None:
+            made.append(self._at(loop, self._target_mark(number)))
+        return made
+
+    def visit_Continue(self, node):
+        if self._loops and self._loops[-1] is not None:
+            return [self._at(node, self._target_mark(self._loops[-1])), node]
+        return node
 
     def _at(self, place, expression):
         statement = ast.Expr(expression)
@@ -93,13 +116,13 @@ class Branches(ast.NodeTransformer):
     def visit_While(self, node):
         number = self._number()
         node.test = self._condition_of(number, node.test)
-        node.body = self._within([(number, True)], node.body)
+        node.body = self._looped(node, lambda: self._within([(number, True)], node.body))
         node.orelse = self.block(node.orelse)
         return node
 
     def visit_For(self, node):
         node.iter = self.visit(node.iter)
-        node.body = self._marked(node.body)
+        node.body = self._looped(node, lambda: self._marked(node.body))
         node.orelse = self.block(node.orelse)
         return node
 
@@ -134,11 +157,13 @@ class Branches(ast.NodeTransformer):
     def visit_FunctionDef(self, node):
         number = self._number()
         outer, self.chain = self.chain, [(number, True)]
+        loops, self._loops = self._loops, []
         first = 1 if ast.get_docstring(node, clean=False) is not None else 0
         body = node.body[first:] or [ast.copy_location(ast.Pass(), node.body[0])]
         mark = self._at(body[0], _call("_ndbg_m", ast.Constant(number)))
         node.body = node.body[:first] + [mark] + self.block(body)
         self.chain = outer
+        self._loops = loops
         return node
 
     visit_AsyncFunctionDef = visit_FunctionDef

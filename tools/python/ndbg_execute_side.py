@@ -41,6 +41,7 @@ class Side:
             ndbg_execute_lines.check_names(condition, plain, statement, self.module)
         self.bound = ndbg_execute_bind.function_of(self.module, subject["function"])
         self.function = self.bound.function
+        self.owner = _held(self.module, self.bound.owner)
         self.tree, self.definition = plain, definition
         if made is not None:
             self.ways = [(name, mark, chain) for name, mark, chain in made.ways]
@@ -69,6 +70,14 @@ class Side:
             "is_async_generator": inspect.isasyncgenfunction(inner),
             "unsteady_names": ndbg_execute_unsteady.unsteady(self.tree, self.definition),
         }
+
+
+def _held(module, name):
+    """The class of a dotted name; None for no name."""
+    held = module
+    for part in name.split(".") if name else ():
+        held = getattr(held, part, None)
+    return held if isinstance(held, type) else None
 
 
 def _run_site():

@@ -227,7 +227,11 @@ class Worker:
                 names = side.names
                 places, named = eval("_ndbg_arguments(" + arguments + ")", names)
                 if receiver is not None:
-                    places = (eval(receiver, names),) + places
+                    made = eval(receiver, names)
+                    # What another class builds would run code that its caller never reaches.
+                    if side.owner is not None and side.owner not in type(made).__mro__:
+                        raise TypeError(f"an object of {side.owner.__name__} is needed")
+                    places = (made,) + places
                 building = False
                 clock.start(self.limit)
                 value = side.function(*places, **named)

@@ -73,6 +73,7 @@ pub fn place(reality: &Reality) -> Place {
         plugin: runner.plugin.clone(),
         scratch: runner.scratch.clone(),
         each: Duration::from_millis(50),
+        patience: Duration::from_secs(20),
         memory: runner.memory_limit.unwrap_or(1 << 30),
         cancel: runner.cancel.clone(),
     }

@@ -430,3 +430,60 @@ def test_what_differs_from_process_to_process_is_named(name, sources):
 
     tree = ast.parse(UNSTEADY)
     assert unsteady(tree, definition(tree, name)) == sources
+
+
+def test_objects_of_other_classes_are_no_objects_of_a_method(execute):  # noqa: F811
+    text = "class A:\n    def f(self):\n        return 1\n\n"
+    text += "class B(A):\n    pass\n\nclass C:\n    pass\n"
+    run = execute("A.f", {"kind": "Reaches", "line": 3}, text=text)
+    assert run("", receiver="B()")[0][1]
+    result = run("", receiver="C()")[0]
+    assert result[0] == ["unbuildable", "TypeError: an object of A is needed"]
+    assert not result[1]
+
+
+LOOPS = """\
+def f(items):
+    total = 0
+    for item in items:
+        if item < 0:
+            continue
+        total += item
+    while total > 10:
+        total -= 10
+        if total == 15:
+            continue
+        for inner in [1, 2]:
+            pass
+    return total
+"""
+
+
+@pytest.mark.parametrize(
+    "line, condition, arguments, reached",
+    [
+        # Before the first round, after each round, and after the last one.
+        (3, "total == 0", "[]", True),
+        (3, "total == 3", "[1, 2]", True),
+        (3, "total == 1 and item == 1", "[1, 2]", True),
+        (3, "total == 2", "[1, 2]", False),
+        # Also where a round ends early.
+        (3, "item == -1", "[-1]", True),
+        (7, "total == 15", "[25]", True),
+        (7, "total == 5", "[25]", True),
+        (7, "total == 4", "[25]", False),
+        # A `continue` of an inner loop is none of the outer one.
+        (11, "inner == 2", "[12]", True),
+        (6, "total == 1", "[1, 2]", True),
+        (6, "item == -1", "[-1]", False),
+    ],
+)
+def test_the_first_line_of_a_loop_runs_again_after_each_round(
+    execute,  # noqa: F811
+    line,
+    condition,
+    arguments,
+    reached,
+):
+    run = execute("f", {"kind": "Where", "line": line, "predicate": condition}, text=LOOPS)
+    assert run(arguments)[0][1] is reached
