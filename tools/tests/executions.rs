@@ -1,4 +1,5 @@
 //! Executes calls with a real interpreter: what is verified, how often, and what is told.
+#![allow(clippy::unwrap_used, reason = "a panic fails the test")]
 
 use std::collections::HashSet;
 use std::process::Command;
@@ -11,7 +12,7 @@ use ndbg_tools::python::executions::{
 };
 use ndbg_tools::python::plugin;
 
-const SOURCE: &str = r#"
+const SOURCE: &str = "
 import os
 import random
 import time
@@ -45,7 +46,7 @@ def even_second():
 def steady(x):
     y = x + 1
     return y
-"#;
+";
 
 /// None without an interpreter.
 fn python() -> Option<Utf8PathBuf> {
