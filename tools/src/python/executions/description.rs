@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 /// What a search has to know of a function.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[allow(clippy::struct_excessive_bools)] // They are independent of each other.
 pub struct Description {
     /// Its parameters, without the object of a method.
     pub parameters: Vec<Parameter>,
