@@ -188,6 +188,7 @@ fn one(
         executions: EXECUTIONS,
         count: 1,
         seed: settings.seed,
+        call_seconds: infer::CALL_SECONDS,
     };
     let inferred = match infer::infer(&settings, Some(predictor), reality) {
         // An item that cannot be imported is one that is not solved.

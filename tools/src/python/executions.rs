@@ -151,6 +151,15 @@ pub struct Description {
     pub is_async: bool,
     /// Whether it yields; its values are taken as a list.
     pub is_generator: bool,
+    /// Whether it is a property: accessed, not called.
+    #[serde(default)]
+    pub is_property: bool,
+    /// Whether it yields and is awaited; its values are taken as a list.
+    #[serde(default)]
+    pub is_async_generator: bool,
+    /// Names in the source whose values differ from run to run: clocks, chance, the environment.
+    #[serde(default)]
+    pub unsteady_names: Vec<String>,
 }
 
 /// A parameter.
