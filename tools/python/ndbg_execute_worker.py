@@ -212,7 +212,10 @@ class Worker:
         self.wanted = None
         if goal["kind"] == "Returns":
             self.wanted = eval(goal["value"], {})
-            self.wanted_text = ndbg_literal_text.text(self.wanted)
+            try:
+                self.wanted_text = ndbg_literal_text.text(self.wanted)
+            except Exception:
+                self.wanted_text = None
         elif goal["kind"] == "Raises":
             self.wanted = self._exception(goal["class"])
             self.ways = [

@@ -3,6 +3,7 @@
 use ndbg_dataset::random::Random;
 use ndbg_simulator::literal::Literal;
 
+use super::genes::is_name;
 use super::kin::as_text;
 use super::patterns::{Pattern, fillings};
 use super::pool::Pool;
@@ -29,6 +30,7 @@ pub fn add(pool: &mut Pool, source: &str, literals: &[Value], random: &mut Rando
         for part in &wanted {
             made.extend(json(part).map(Value::text));
         }
+        made.extend(keyed(literals, &wanted).map(Value::text));
         for text in ["{}", "[]", "null", "{\"a\": 1}", "[1, \"a\"]"] {
             made.push(Value::text(text));
         }
@@ -91,6 +93,30 @@ fn json(value: &Value) -> Option<String> {
         }
         _ => return None,
     })
+}
+
+/// JSON with keys that the source names, and what is wanted or next to it.
+fn keyed(literals: &[Value], wanted: &[Value]) -> impl Iterator<Item = String> {
+    let keys = literals.iter().filter_map(as_text);
+    let keys: Vec<&str> = keys.filter(|key| is_name(key)).take(12).collect();
+    let mut values: Vec<String> = Vec::new();
+    for part in wanted.iter().take(6) {
+        values.extend(json(part));
+        if let Value::Atom(Literal::Int(number)) = part {
+            values.push((number - 1).to_string());
+            values.push((number + 1).to_string());
+        }
+    }
+    values.extend(["1", "\"a\"", "[]"].map(str::to_owned));
+    let made: Vec<String> = keys
+        .iter()
+        .flat_map(|key| {
+            values
+                .iter()
+                .map(move |value| format!("{{\"{key}\": {value}}}"))
+        })
+        .collect();
+    made.into_iter()
 }
 
 /// Dates in these formats: a few telling ones, and those whose numbers are wanted.

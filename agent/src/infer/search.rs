@@ -27,6 +27,7 @@ use crate::fix::stop::Stop;
 
 /// Calls at once: few at first, because most goals are easy.
 const FIRST_BATCH: usize = 48;
+const SLOW_BATCH: usize = 4;
 const BATCH: usize = 192;
 /// Calls without progress after which the search starts over from its best.
 const PATIENCE: usize = 6_000;
@@ -241,7 +242,10 @@ impl Search<'_, '_> {
                 }
                 continue;
             }
-            let size = if self.done.executions < 2_000 {
+            // Where calls are slow, each is to know what those before it told.
+            let size = if self.pace.is_slow() {
+                SLOW_BATCH
+            } else if self.done.executions < 2_000 {
                 FIRST_BATCH
             } else {
                 BATCH

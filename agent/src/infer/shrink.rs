@@ -150,6 +150,13 @@ fn smaller_atoms(literal: &Literal, most: usize) -> Vec<Value> {
                 .into_iter()
                 .map(|letters| Value::text(letters.into_iter().collect::<String>()))
                 .collect();
+            // A number that is read from a text.
+            if letters.len() <= 18
+                && let Ok(number) = text.parse::<i64>()
+            {
+                let smaller = smaller_integers(&number.into()).into_iter();
+                made.extend(smaller.map(|number| Value::text(number.to_string())));
+            }
             for at in 0..letters.len().min(60) {
                 if made.len() >= most {
                     break;
@@ -297,6 +304,10 @@ mod tests {
         assert_eq!(
             shrunk("123456789", &|text| above(text, 7_654_321.0)),
             "7654322"
+        );
+        assert_eq!(
+            shrunk("'995'", &|text| above(text.trim_matches('\''), 100.5)),
+            "'101'"
         );
         assert_eq!(
             shrunk("-4711", &|text| text
