@@ -34,6 +34,9 @@ def busy(x):
     return x == 'never'
 ";
 
+/// A second for what a call may take beyond the budget, and one for a machine that is busy with other tests.
+const SPARE: Duration = Duration::from_secs(2);
+
 struct Said {
     code: Option<i32>,
     out: String,
@@ -95,7 +98,11 @@ fn goals_of_any_size_and_depth_end_with_the_budget() {
             &["slow.py::size", "--returns", &wanted, "--seconds", "2"],
         );
         assert_eq!(said.code, Some(1), "{}", said.err);
-        assert!(said.took < Duration::from_secs(3), "{:?}", said.took);
+        assert!(
+            said.took < Duration::from_secs(2) + SPARE,
+            "{:?}",
+            said.took
+        );
         assert!(
             said.err.lines().all(|line| line.chars().count() < 170),
             "{}",
@@ -153,7 +160,7 @@ fn slow_calls_and_imports_end_with_the_budget() {
             let said = infer(&repo, &args);
             assert_eq!(said.code, Some(1), "{}", said.err);
             assert!(
-                said.took < Duration::from_secs(3),
+                said.took < Duration::from_secs(2) + SPARE,
                 "{target}: {:?}",
                 said.took
             );
@@ -163,7 +170,11 @@ fn slow_calls_and_imports_end_with_the_budget() {
     let said = infer(&repo, &["late.py::f", "--returns", "1", "--seconds", "1"]);
     assert_eq!(said.code, Some(2), "{}", said.err);
     assert!(said.err.contains("takes longer"), "{}", said.err);
-    assert!(said.took < Duration::from_secs(3), "{:?}", said.took);
+    assert!(
+        said.took < Duration::from_secs(2) + SPARE,
+        "{:?}",
+        said.took
+    );
 }
 
 #[test]

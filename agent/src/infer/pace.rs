@@ -11,8 +11,9 @@ const TARGET: Duration = Duration::from_millis(100);
 const LETTERS: usize = 400_000;
 /// Growth from one batch to the next.
 const GROWTH: usize = 6;
-/// Seconds a call from which it counts as slow.
-const SLOW: f64 = 0.003;
+/// Seconds a call from which it counts as slow, in each of so many batches: one batch is slow on any machine.
+const SLOW: f64 = 0.02;
+const BATCHES: usize = 3;
 
 /// The measured time of calls.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +22,8 @@ pub struct Pace {
     each: f64,
     /// Calls of the last batch.
     last: usize,
+    /// Batches in a row that were slow.
+    slow: usize,
 }
 
 impl Pace {
@@ -50,6 +53,7 @@ impl Pace {
             f64::midpoint(self.each, each)
         };
         self.last = calls;
+        self.slow = if each > SLOW { self.slow + 1 } else { 0 };
     }
 
     /// Seconds that so many calls are expected to take.
@@ -59,7 +63,7 @@ impl Pace {
 
     /// Whether calls are so slow that each of them counts.
     pub fn is_slow(&self) -> bool {
-        self.each > SLOW
+        self.slow >= BATCHES
     }
 }
 
@@ -89,6 +93,10 @@ mod tests {
         assert_eq!(sizes, [1, 6, 36, 192, 192]);
         pace.learn(192, Duration::from_millis(200) * 192);
         assert_eq!(pace.next(&short, left), 1);
+        assert!(!pace.is_slow());
+        for _ in 0..2 {
+            pace.learn(1, Duration::from_millis(200));
+        }
         assert!(pace.is_slow());
     }
 

@@ -17,9 +17,6 @@ use super::spell::{COLLECTED, ran};
 use super::used::names;
 use super::value::{REBUILT, Value};
 
-/// Items that are taken of what does not end.
-const MOST_ITEMS: usize = 10_000;
-
 /// A module of tests, one for each found call; nothing if nothing was found.
 pub fn test_file(subject: &Subject, goal: &Goal, inferred: &Inferred) -> String {
     if inferred.found.is_empty() {
@@ -167,22 +164,9 @@ impl Ground<'_> {
                 left: Some(left), ..
             } => self.leaving(found, left),
             Outcome::Returned { text, cut, .. } => {
-                let call = self.ending(call, *cut);
-                self.returning(&call, text, *cut, other.map(|_| &found.outcome))
+                self.returning(call, text, *cut, other.map(|_| &found.outcome))
             }
             unknown => Self::other_ending(found, unknown),
-        }
-    }
-
-    /// The call, with an end to what it yields.
-    fn ending(&self, call: &str, cut: bool) -> String {
-        let yields = self.inferred.description.is_generator && cut;
-        match call
-            .strip_prefix("list(")
-            .and_then(|rest| rest.strip_suffix(')'))
-        {
-            Some(inner) if yields => format!("list(itertools.islice({inner}, {MOST_ITEMS}))"),
-            _ => call.to_owned(),
         }
     }
 
@@ -239,8 +223,9 @@ impl Ground<'_> {
             );
         }
         let mut lines = vec![format!("result = {call}")];
-        if cut && let Some(whole) = text.get(..text.len().min(200)) {
-            lines.push(format!("assert repr(result).startswith({})", quoted(whole)));
+        if let Some(start) = beginning(text, cut) {
+            let start = quoted(&start);
+            lines.push(format!("assert repr(result).startswith({start})"));
         } else if let Some(class) = class_of(text) {
             lines.push(format!(
                 "assert type(result).__name__ == {}",
@@ -378,6 +363,19 @@ fn readable(text: &str) -> String {
         }
     }
     made + rest
+}
+
+/// How the text of a value begins that is not there as a whole.
+fn beginning(text: &str, cut: bool) -> Option<String> {
+    const SHOWN: usize = 120;
+    let whole = match text.find('…') {
+        Some(at) => &text[..at],
+        None if cut => text,
+        None => return None,
+    };
+    let start: String = whole.chars().take(SHOWN).collect();
+    let start = start.trim_end_matches([' ', ',']);
+    (start.len() > 1 && !start.contains('<')).then(|| start.to_owned())
 }
 
 /// The class in `<Cart owner='Ann'>`.

@@ -103,8 +103,8 @@ fn keyed(literals: &[Value], wanted: &[Value]) -> impl Iterator<Item = String> {
     for part in wanted.iter().take(6) {
         values.extend(json(part));
         if let Value::Atom(Literal::Int(number)) = part {
-            values.push((number - 1).to_string());
-            values.push((number + 1).to_string());
+            values.push((number - 1i32).to_string());
+            values.push((number + 1i32).to_string());
         }
     }
     values.extend(["1", "\"a\"", "[]"].map(str::to_owned));

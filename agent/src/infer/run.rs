@@ -19,7 +19,7 @@ use super::process::Process;
 use super::proposals::{self, Start};
 use super::recorded::{self, Names};
 use super::search::{Budget, Executes as _, Limit, Proposals, Task, search};
-use super::spell::written;
+use super::spell::{bounded, written};
 use super::state::State;
 use super::types::Known;
 use super::verify::{Checking, RUNS, RUNS_OF_UNSTEADY, Unsteady};
@@ -266,7 +266,9 @@ pub fn infer_from(
     let mut left = settings.executions;
     let mut checking = Checking {
         call_of: &|genes| call(&slots, genes),
-        text_of: &|call| written(&description, function, call),
+        text_of: &|call, outcome| {
+            bounded(&description, written(&description, function, call), outcome)
+        },
         runs: if description.unsteady_names.is_empty() {
             RUNS
         } else {

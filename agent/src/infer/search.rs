@@ -40,7 +40,7 @@ const BETTER: usize = 2_000;
 const BETTER_SECONDS: f64 = 3.0;
 /// Seconds of calls of a batch that are still executed when one has reached the goal, so that what was seen does
 /// not depend on the machine.
-const REST: f64 = 0.1;
+const REST: f64 = 1.0;
 /// Calls that reached the goal that are kept.
 const HITS: usize = 400;
 /// Calls that did it only after others that are put up with, and those after which the module is loaded again.

@@ -162,9 +162,11 @@ fn smaller_atoms(literal: &Literal, most: usize) -> Vec<Value> {
                     break;
                 }
                 if !letters[at].is_ascii_alphanumeric() && letters[at] != ' ' {
-                    let mut plain = letters.clone();
-                    plain[at] = 'a';
-                    made.push(Value::text(plain.into_iter().collect::<String>()));
+                    for letter in ['a', ' '] {
+                        let mut plain = letters.clone();
+                        plain[at] = letter;
+                        made.push(Value::text(plain.into_iter().collect::<String>()));
+                    }
                 }
             }
             made

@@ -1,6 +1,9 @@
 //! How a call is written so that it does, pasted into Python, what was seen.
 
-use ndbg_tools::python::executions::{Call, Description};
+use ndbg_tools::python::executions::{Call, Description, Outcome};
+
+/// Items that are taken of what does not end.
+const MOST_ITEMS: usize = 10_000;
 
 /// What takes all of an asynchronous iterator. Test files define it, and answers begin with it.
 pub const COLLECTED: &str = "\
@@ -30,6 +33,24 @@ pub fn ran(description: &Description, call: &str) -> String {
         format!("list({call})")
     } else {
         call.to_owned()
+    }
+}
+
+/// A written call with an end to what it yields, where that has none of its own.
+pub fn bounded(description: &Description, call: String, outcome: &Outcome) -> String {
+    let is_long = match outcome {
+        Outcome::Returned { text, cut, .. } => *cut || text.contains('…'),
+        _ => false,
+    };
+    if !description.is_generator || !is_long {
+        return call;
+    }
+    match call
+        .strip_prefix("list(")
+        .and_then(|rest| rest.strip_suffix(')'))
+    {
+        Some(inner) => format!("list(itertools.islice({inner}, {MOST_ITEMS}))"),
+        None => call,
     }
 }
 

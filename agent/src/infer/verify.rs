@@ -34,8 +34,8 @@ pub struct Unsteady {
 pub struct Checking<'a> {
     /// The call of values.
     pub call_of: &'a dyn Fn(&Genes) -> Call,
-    /// The call as it is written.
-    pub text_of: &'a dyn Fn(&Call) -> String,
+    /// The call as it is written, given what it did.
+    pub text_of: &'a dyn Fn(&Call, &Ended) -> String,
     /// Runs that have to agree.
     pub runs: usize,
     /// The end of the budget.
@@ -77,7 +77,7 @@ impl Checking<'_> {
             let reached = |run: &Execution| run.reached && Ending::of(run).tells();
             if agree && runs.iter().all(reached) {
                 found.extend(runs.into_iter().next().map(|run| Found {
-                    call: (self.text_of)(&call),
+                    call: (self.text_of)(&call, &run.outcome),
                     parts: call,
                     outcome: run.outcome,
                     other: run.other,
@@ -96,7 +96,7 @@ impl Checking<'_> {
                 .is_none_or(|seen| seen.is_same && !agree)
             {
                 self.unsteady = Some(Unsteady {
-                    call: (self.text_of)(&call),
+                    call: (self.text_of)(&call, &runs[0].outcome),
                     outcomes: runs.into_iter().map(|run| run.outcome).collect(),
                     is_same: agree,
                 });
