@@ -129,7 +129,7 @@ pub fn verified(
                 ),
                 (
                     "an input".into(),
-                    "counts if two runs in new processes return the output".into(),
+                    "counts if three runs in new processes return the output".into(),
                 ),
                 (
                     "time".into(),

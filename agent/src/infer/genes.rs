@@ -118,13 +118,13 @@ pub fn call(slots: &[Slot], genes: &Genes) -> Call {
 
 /// `z=1` as far as keys can be written as names, which no parameter has, and the others as a dictionary.
 fn spread(pairs: &[(Value, Value)], slots: &[Slot], written: &mut Vec<String>) {
-    let named = |key: &Value| match key {
+    let is_free = |key: &Value| match key {
         Value::Atom(Literal::Str(text)) => {
             is_name(text) && !slots.iter().any(|slot| slot.name == *text)
         }
         _ => false,
     };
-    let (names, others): (Vec<_>, Vec<_>) = pairs.iter().partition(|(key, _)| named(key));
+    let (names, others): (Vec<_>, Vec<_>) = pairs.iter().partition(|(key, _)| is_free(key));
     for (key, value) in names {
         if let Value::Atom(Literal::Str(text)) = key {
             written.push(format!("{text}={value}"));

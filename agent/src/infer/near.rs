@@ -15,7 +15,7 @@ pub fn near<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Vec<&'n
             (edits <= (letters / 3).max(1) && edits < letters).then_some((edits, other))
         })
         .collect();
-    found.sort();
+    found.sort_unstable();
     found.dedup();
     found.into_iter().take(MOST).map(|(_, name)| name).collect()
 }

@@ -17,6 +17,8 @@ const DIGITS: &str = "0123456789";
 /// A part of a pattern.
 #[derive(Debug, Clone, PartialEq)]
 enum Node {
+    /// What takes no letters.
+    Nothing,
     /// One of these letters.
     One(Vec<char>),
     /// What stands in a group: one of several rows; a group that captures has a number.
@@ -103,19 +105,16 @@ impl Reader<'_> {
                 }
                 '^' | '$' => continue,
                 letter if self.verbose && letter.is_whitespace() => continue,
-                '(' => match self.group(depth)? {
-                    Some(node) => node,
-                    None => continue,
-                },
+                '(' => self.group(depth)?,
                 '[' => Node::One(self.set()?),
                 '.' => Node::One(LETTERS.chars().collect()),
-                '\\' => match self.escape()? {
-                    Some(node) => node,
-                    None => continue,
-                },
+                '\\' => self.escape()?,
                 '*' | '+' | '?' => return None,
                 letter => Node::One(vec![letter]),
             };
+            if node == Node::Nothing {
+                continue;
+            }
             let node = self.repeated(node);
             if let Some(way) = ways.last_mut() {
                 way.push(node);
@@ -123,8 +122,8 @@ impl Reader<'_> {
         }
     }
 
-    /// After `(`; nothing for what takes no letters.
-    fn group(&mut self, depth: usize) -> Option<Option<Node>> {
+    /// After `(`.
+    fn group(&mut self, depth: usize) -> Option<Node> {
         let mut number = None;
         let mut looks = false;
         if self.rest.next_if_eq(&'?').is_some() {
@@ -155,7 +154,7 @@ impl Reader<'_> {
                     self.verbose |= flag == 'x';
                     loop {
                         match self.rest.next()? {
-                            ')' => return Some(None),
+                            ')' => return Some(Node::Nothing),
                             ':' => break,
                             'x' => self.verbose = true,
                             _ => {}
@@ -170,18 +169,22 @@ impl Reader<'_> {
         }
         let ways = self.ways(depth - 1)?;
         self.rest.next_if_eq(&')')?;
-        Some((!looks).then_some(Node::Group(number, ways)))
+        Some(if looks {
+            Node::Nothing
+        } else {
+            Node::Group(number, ways)
+        })
     }
 
-    /// After a backslash; nothing for what takes no letters.
-    fn escape(&mut self) -> Option<Option<Node>> {
+    /// After a backslash.
+    fn escape(&mut self) -> Option<Node> {
         let letter = self.rest.next()?;
         if let Some(number) = letter.to_digit(10).filter(|number| *number > 0) {
-            return Some(Some(Node::Again(number as usize)));
+            return Some(Node::Again(number as usize));
         }
         Some(match letter {
-            'b' | 'B' | 'A' | 'Z' | 'z' => None,
-            letter => Some(Node::One(escaped(letter)?)),
+            'b' | 'B' | 'A' | 'Z' | 'z' => Node::Nothing,
+            letter => Node::One(escaped(letter)?),
         })
     }
 
@@ -304,6 +307,7 @@ impl Writer<'_> {
             return;
         }
         match node {
+            Node::Nothing => {}
             Node::One(letters) => self.text.push(*random.pick(letters)),
             Node::Again(number) => {
                 let again = self.made.get(*number).cloned().unwrap_or_default();

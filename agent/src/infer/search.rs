@@ -277,14 +277,14 @@ impl Search<'_, '_> {
     fn made(
         &mut self,
         count: usize,
-        mut make: impl FnMut(usize, &mut Self) -> Genes,
+        mut next: impl FnMut(usize, &mut Self) -> Genes,
     ) -> Result<Vec<Genes>, Stop> {
         let mut made = Vec::with_capacity(count);
         for at in 0..count {
             if at % 8 == 7 && self.is_over()? {
                 break;
             }
-            made.push(make(at, self));
+            made.push(next(at, self));
         }
         Ok(made)
     }

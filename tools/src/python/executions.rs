@@ -136,6 +136,7 @@ pub struct Execution {
 
 /// What a search has to know of a function.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[allow(clippy::struct_excessive_bools)] // Each is a fact of its own.
 pub struct Description {
     /// Its parameters, without the object of a method.
     pub parameters: Vec<Parameter>,
