@@ -2,12 +2,14 @@
 
 mod order;
 mod parse;
+mod source;
 
 use std::fmt::{self, Write as _};
 
 use num_bigint::BigInt;
 
 pub use parse::{NotLiteral, parse, parse_prefix};
+pub use source::parse_source;
 
 /// A value that can be compared and looked into.
 #[derive(Debug, Clone, PartialEq)]
@@ -244,14 +246,28 @@ fn quoted(text: &str) -> String {
                 out.push('\\');
                 out.push(c);
             }
-            c if (c as u32) < 0x20 || (0x7f..0xa1).contains(&(c as u32)) || c == '\u{ad}' => {
-                let _ = write!(out, "\\x{:02x}", c as u32);
+            ' '..='~' => out.push(c),
+            c if is_printable(c) => out.push(c),
+            c => {
+                let _ = match c as u32 {
+                    code @ ..0x100 => write!(out, "\\x{code:02x}"),
+                    code @ ..0x1_0000 => write!(out, "\\u{code:04x}"),
+                    code => write!(out, "\\U{code:08x}"),
+                };
             }
-            c => out.push(c),
         }
     }
     out.push(quote);
     out
+}
+
+/// Whether Python's `repr` leaves a character as it is: no control, format or private character, no separator
+/// but the space, and none that is not assigned. What is debugged in Rust follows the same classes.
+fn is_printable(c: char) -> bool {
+    // Behind a letter, where marks that go onto the letter before are left alone.
+    let mut behind = String::from('a');
+    behind.push(c);
+    behind.escape_debug().count() == 2
 }
 
 fn quoted_bytes(bytes: &[u8]) -> String {

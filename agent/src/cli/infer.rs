@@ -50,7 +50,9 @@ const RECORDED_MEMORY: u64 = 2 << 30;
 /// What a function was given in a recorded run (`--recording`, or `--test`
 /// to record it first) is tried before anything else.
 ///
-/// Exits with 0 if it found one, with 1 if not within the budget.
+/// Exits with 0 if it found one, with 1 if not within the budget, with 2 if
+/// what is asked cannot be done, with 4 if something is missing around it,
+/// and with 130 when it is interrupted.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub struct InferArguments {
@@ -65,6 +67,9 @@ pub struct InferArguments {
     /// Executions at most
     #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..), help_heading = "Budget")]
     executions: u64,
+    /// Seconds at most for each call
+    #[arg(long, value_name = "S", default_value_t = infer::CALL_SECONDS, value_parser = call_seconds, help_heading = "Budget")]
+    call_seconds: f64,
     /// Different inputs at most
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=100))]
     count: u64,
@@ -157,6 +162,13 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(value) if (0.0..=86_400.0).contains(&value) && value > 0.0 => Ok(value),
         _ => Err("it has to be a number of seconds, more than 0 and at most a day".into()),
+    }
+}
+
+fn call_seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(value) if (0.0..=60.0).contains(&value) && value > 0.0 => Ok(value),
+        _ => Err("it has to be a number of seconds, more than 0 and at most 60".into()),
     }
 }
 
@@ -340,6 +352,7 @@ fn inferred(arguments: &InferArguments, cancel: &Cancel) -> Result<Outcome, Stop
         executions: arguments.executions as usize,
         count: arguments.count as usize,
         seed: arguments.seed,
+        call_seconds: arguments.call_seconds,
     };
     let folders = project_folders(&settings.subject.file);
     let reality = Reality::within(arguments.python.as_deref(), &folders, cancel)?;
@@ -384,7 +397,7 @@ fn inferred(arguments: &InferArguments, cancel: &Cancel) -> Result<Outcome, Stop
     };
     let predictor = model.as_ref().map(|model| model as &dyn Predictor);
     let inferred = infer::infer_from(&settings, predictor, &reality.runner, past)?;
-    let answer = infer::answer(&settings.goal, &inferred);
+    let answer = infer::answer(&settings, &inferred);
     let text = if arguments.json {
         let json = infer::json(&settings.subject.function, &inferred);
         format!("{json:#}\n")

@@ -170,7 +170,7 @@ pub fn verified(
                 ),
                 (
                     "an input".into(),
-                    "counts if two runs in new processes return the output".into(),
+                    "counts if three runs in new processes return the output".into(),
                 ),
                 (
                     "time".into(),
@@ -225,6 +225,7 @@ fn one(
         executions: EXECUTIONS,
         count: 1,
         seed: settings.seed,
+        call_seconds: infer::CALL_SECONDS,
     };
     let inferred = match infer::infer(&settings, Some(predictor), reality) {
         // An item that cannot be imported is one that is not solved.

@@ -228,6 +228,7 @@ impl Ground<'_> {
             executions: EXECUTIONS,
             count: 1,
             seed: 0,
+            call_seconds: infer::CALL_SECONDS,
         };
         let past = Past {
             calls: &calls,

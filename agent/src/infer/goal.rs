@@ -4,7 +4,9 @@ use camino::Utf8PathBuf;
 use ndbg_simulator::literal::{self, Literal};
 use ndbg_tools::python::executions::{Goal, Subject, root_of};
 
+use super::missing;
 use super::score::Aim;
+use super::short::short;
 use crate::fix::stop::Stop;
 use crate::outcome::Outcome;
 
@@ -30,7 +32,7 @@ pub fn subject(text: &str) -> Result<Subject, Stop> {
     };
     let path = Utf8PathBuf::from(file);
     if !path.is_file() {
-        return Err(wrong(format!("there is no file `{path}`")));
+        return Err(missing::file(&path));
     }
     let path = path.canonicalize_utf8().unwrap_or(path);
     let root = root_of(&path);
@@ -70,21 +72,47 @@ pub fn place(text: &str) -> Result<Goal, Stop> {
 /// # Errors
 /// The text is no literal.
 pub fn value(text: &str) -> Result<Literal, Stop> {
-    literal::parse(text.trim()).map_err(|error| {
+    literal::parse_source(text).map_err(|error| {
+        let hint = match text.trim() {
+            name @ ("nan" | "inf" | "-inf") => format!("--returns \"float('{name}')\""),
+            _ => hint_of(error.reason).to_owned(),
+        };
         Stop::new(
             Outcome::Usage,
-            format!("`{text}` is no Python literal: {error}"),
+            format!("`{}` is no Python literal: {error}", short(text)),
         )
-        .hint("texts need quotes: --returns \"'abc'\"")
+        .hint(hint)
     })
+}
+
+fn hint_of(reason: &str) -> &'static str {
+    match reason {
+        "it is a name" => {
+            "texts need quotes: --returns \"'abc'\"; there are only literals: --where and --raises \
+             say the rest"
+        }
+        "it calls something" | "it is calculated" => {
+            "there are only literals: --where \"line 42: x == …\" and --raises say the rest"
+        }
+        "it is no expression" => "texts need quotes: --returns \"'abc'\"",
+        _ => "",
+    }
+}
+
+/// The literal of a goal, as a user writes it or as it is recorded.
+pub fn wanted(goal: &Goal) -> Option<Literal> {
+    match goal {
+        Goal::Returns(text) => {
+            let recorded = || literal::parse(text);
+            literal::parse_source(text).or_else(|_| recorded()).ok()
+        }
+        _ => None,
+    }
 }
 
 /// How executions are scored.
 pub fn aim(goal: &Goal) -> Aim {
-    match goal {
-        Goal::Returns(text) => literal::parse(text).map_or(Aim::Reported, Aim::Value),
-        _ => Aim::Reported,
-    }
+    wanted(goal).map_or(Aim::Reported, Aim::Value)
 }
 
 /// The goal in words.
@@ -159,6 +187,23 @@ mod tests {
     #[test]
     fn values_are_literals() {
         assert!(value(" [1, 'a'] ").is_ok());
-        assert!(value("abc").unwrap_err().hint.unwrap().contains("quotes"));
+        for (text, hint) in [
+            ("abc", "quotes"),
+            ("A.B.", "quotes"),
+            ("nan", "float('nan')"),
+            ("-inf", "float('-inf')"),
+            ("Color.RED", "--where"),
+            ("date(2024, 1, 1)", "--raises"),
+        ] {
+            assert!(
+                value(text).unwrap_err().hint.unwrap().contains(hint),
+                "{text}"
+            );
+        }
+        for text in ["[1, 2", "'abc", "{1: 2"] {
+            let stop = value(text).unwrap_err();
+            assert_eq!(stop.hint, None, "{text}");
+            assert!(stop.message.contains("not closed") || stop.message.contains("no end"));
+        }
     }
 }

@@ -93,6 +93,7 @@ mod tests {
             way: Way::Either,
             required: true,
             annotation: None,
+            said: None,
             default: None,
         }
     }

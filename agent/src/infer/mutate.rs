@@ -4,8 +4,9 @@ use ndbg_dataset::random::Random;
 use ndbg_simulator::literal::Literal;
 use num_bigint::BigInt;
 
-use super::pool::{Pool, distinct, swapped, without_doubles};
-use super::value::{Kind, REBUILT, Row, Value};
+use super::kin::swapped;
+use super::pool::Pool;
+use super::value::{Kind, REBUILT, Row, Value, distinct, without_doubles};
 
 /// Values longer than this are cut: no goal needs them, and each call costs more.
 const LONGEST: usize = 400;

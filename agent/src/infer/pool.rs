@@ -5,28 +5,52 @@ use std::collections::{BTreeMap, HashSet};
 
 use ndbg_dataset::random::Random;
 use ndbg_simulator::literal::Literal;
-use num_bigint::BigInt;
 
+use super::kin::{as_text, kin, undone};
 use super::value::{Kind, Row, Value};
 
 /// Values of a kind at most: later ones are less likely to help.
 const MOST: usize = 400;
 /// Characters of a text that parts are taken from.
-const TAKEN_APART: usize = 60;
+pub const TAKEN_APART: usize = 60;
 /// Texts that others are split and joined with.
-const JOINTS: &[&str] = &["", " ", ",", ", ", "-", "_", "\n", ":", "/", "."];
+pub const JOINTS: &[&str] = &["", " ", ",", ", ", "-", "_", "\n", ":", "/", "."];
+
+/// Items and letters that are gone through while values are made from others, all of them together: what is made
+/// of a large value is large as well, and there is much of it.
+const WORK: usize = 200_000;
+
+/// Parts of the wanted value that are held in their order.
+const PARTS: usize = 64;
 
 /// Letters outside of ASCII: a lower and an upper one, one without case, a digit, a mark, a wide one.
 const FOREIGN: &[char] = &['é', 'Ñ', 'ß', '٣', '—', '日'];
 
 /// Values by kind, and the letters that occur in them.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Pool {
     /// Parts of the goal itself.
     wanted: BTreeMap<Kind, Vec<Value>>,
+    /// Some of them, as they follow each other.
+    parts: Vec<Value>,
     values: BTreeMap<Kind, Vec<Value>>,
     known: HashSet<String>,
     letters: Vec<char>,
+    /// What is left of the work.
+    work: usize,
+}
+
+impl Default for Pool {
+    fn default() -> Self {
+        Self {
+            wanted: BTreeMap::new(),
+            parts: Vec::new(),
+            values: BTreeMap::new(),
+            known: HashSet::new(),
+            letters: Vec::new(),
+            work: WORK,
+        }
+    }
 }
 
 impl Pool {
@@ -82,10 +106,19 @@ impl Pool {
         held.push(value);
     }
 
-    /// Adds a value with its parts and what it may have been made from.
+    /// Adds a value with its parts and what it may have been made from, as far as there is work left.
     pub fn add_with_kin(&mut self, value: &Value) {
         self.add(value.clone());
+        // Nearly as many values are made of one as it has letters.
+        let steps = 8 + value.bulk(self.work);
+        let Some(left) = self.work.checked_sub(steps) else {
+            return;
+        };
+        self.work = left;
         for part in value.parts() {
+            if self.work == 0 {
+                break;
+            }
             self.add_with_kin(part);
         }
         for made in kin(value) {
@@ -97,13 +130,26 @@ impl Pool {
     pub fn add_wanted(&mut self, value: &Value) {
         self.add_with_kin(value);
         let mut parts = vec![value];
+        let mut steps = WORK;
         while let Some(part) = parts.pop() {
             let held = self.wanted.entry(part.kind()).or_default();
+            steps = steps.saturating_sub(1 + held.len());
+            if steps == 0 {
+                break;
+            }
             if held.len() < MOST && !held.contains(part) {
                 held.push(part.clone());
             }
-            parts.extend(part.parts());
+            if self.parts.len() < PARTS {
+                self.parts.push(part.clone());
+            }
+            parts.extend(part.parts().into_iter().rev());
         }
+    }
+
+    /// Parts of the wanted value as they follow each other, itself before them; not all of a large one.
+    pub fn wanted(&self) -> &[Value] {
+        &self.parts
     }
 
     /// Adds what wanted texts may have been before a literal of the source was put in, or was split by.
@@ -113,6 +159,11 @@ impl Pool {
         let mut made = Vec::new();
         for literal in texts {
             for wanted in self.wanted.values().flatten() {
+                let steps = 4 * wanted.bulk(self.work);
+                let Some(left) = self.work.checked_sub(steps) else {
+                    continue;
+                };
+                self.work = left;
                 undone(wanted, literal, &mut made);
             }
         }
@@ -252,257 +303,6 @@ impl Pool {
     }
 }
 
-fn as_text(value: &Value) -> Option<&str> {
-    match value {
-        Value::Atom(Literal::Str(text)) => Some(text),
-        _ => None,
-    }
-}
-
-/// A wanted value without a literal of the source, taken apart at it, or put together with it.
-fn undone(wanted: &Value, literal: &str, made: &mut Vec<Value>) {
-    match wanted {
-        Value::Atom(Literal::Str(text)) => {
-            if text.contains(literal) {
-                made.push(Value::text(text.replace(literal, "")));
-                made.push(Value::text(text.replace(literal, " ")));
-                made.push(Value::text(text.replacen(literal, "", 1)));
-                let parts = text.split(literal).map(Value::text).collect();
-                made.push(Value::Many(Row::List, parts));
-            } else if text.chars().count() < TAKEN_APART {
-                made.push(Value::text(format!("{literal}{text}")));
-                made.push(Value::text(format!("{text}{literal}")));
-            }
-        }
-        Value::Many(row, items) if !items.is_empty() => {
-            let texts: Option<Vec<&str>> = items.iter().map(as_text).collect();
-            let Some(texts) = texts else { return };
-            made.push(Value::text(texts.join(literal)));
-            if texts.iter().any(|text| text.contains(literal)) {
-                let without = texts
-                    .iter()
-                    .map(|text| Value::text(text.replace(literal, "")));
-                made.push(Value::Many(*row, without.collect()));
-            }
-        }
-        _ => {}
-    }
-}
-
-/// What a value may have been made from, or be needed with.
-fn kin(value: &Value) -> Vec<Value> {
-    match value {
-        Value::Atom(Literal::Int(number)) => kin_of_number(number),
-        Value::Atom(Literal::Bool(yes)) => vec![Literal::Bool(!yes).into()],
-        Value::Atom(Literal::Float(number)) => vec![
-            Literal::Float(number / 2.0).into(),
-            Literal::Float(number + 1.0).into(),
-            Value::int(*number as i64),
-        ],
-        Value::Atom(Literal::Str(text)) => kin_of_text(text),
-        Value::Many(row, items) => kin_of_row(*row, items),
-        Value::Dict(pairs) => kin_of_dict(pairs),
-        Value::Atom(_) | Value::Named(_) | Value::Built(..) => Vec::new(),
-    }
-}
-
-fn kin_of_number(number: &BigInt) -> Vec<Value> {
-    let one = BigInt::from(1);
-    let mut made = vec![
-        number - &one,
-        number + &one,
-        -number,
-        number * 2,
-        number / 2,
-    ];
-    if *number < BigInt::from(60) && *number > BigInt::ZERO {
-        let length = number.to_string().parse().unwrap_or(0);
-        let rest = [
-            Value::text("a".repeat(length)),
-            Value::Many(Row::List, vec![Value::int(1); length]),
-            Value::Many(Row::List, (1..=length as i64).map(Value::int).collect()),
-        ];
-        made.dedup();
-        return made
-            .into_iter()
-            .map(Value::int)
-            .chain([Value::text(number.to_string())])
-            .chain(rest)
-            .collect();
-    }
-    made.into_iter()
-        .map(Value::int)
-        .chain([Value::text(number.to_string())])
-        .collect()
-}
-
-fn kin_of_text(text: &str) -> Vec<Value> {
-    let letters: Vec<char> = text.chars().take(TAKEN_APART).collect();
-    let mut made = vec![
-        Value::text(letters.iter().rev().collect::<String>()),
-        Value::text(text.to_lowercase()),
-        Value::text(text.to_uppercase()),
-        Value::text(text.trim()),
-        Value::text(swapped(text)),
-        Value::int(letters.len()),
-        Value::Many(
-            Row::List,
-            letters.iter().map(|l| Value::text(l.to_string())).collect(),
-        ),
-    ];
-    if let Ok(number) = text.parse::<i64>() {
-        made.push(Value::int(number));
-    }
-    for joint in &JOINTS[1..] {
-        if text.contains(joint) {
-            let parts: Vec<&str> = text.split(joint).collect();
-            made.extend(parts.iter().take(8).map(|part| Value::text(*part)));
-            made.push(Value::Many(
-                Row::List,
-                parts.iter().map(|part| Value::text(*part)).collect(),
-            ));
-            made.push(Value::text(*joint));
-            made.push(Value::text(text.replace(joint, "")));
-        }
-    }
-    for letter in &letters {
-        made.push(Value::text(letter.to_string()));
-    }
-    for length in [2, 3, letters.len() / 2, letters.len().saturating_sub(1)] {
-        if length > 1 && length < letters.len() {
-            made.push(Value::text(letters[..length].iter().collect::<String>()));
-            made.push(Value::text(
-                letters[letters.len() - length..].iter().collect::<String>(),
-            ));
-        }
-    }
-    made
-}
-
-/// Upper case for lower case and the other way round.
-pub fn swapped(text: &str) -> String {
-    text.chars()
-        .map(|letter| {
-            if letter.is_ascii_lowercase() {
-                letter.to_ascii_uppercase()
-            } else {
-                letter.to_ascii_lowercase()
-            }
-        })
-        .collect()
-}
-
-fn kin_of_row(row: Row, items: &[Value]) -> Vec<Value> {
-    let mut made = vec![
-        Value::Many(row, items.iter().rev().cloned().collect()),
-        Value::int(items.len()),
-    ];
-    for other in [Row::List, Row::Tuple] {
-        if other != row {
-            made.push(Value::Many(other, items.to_vec()));
-        }
-    }
-    if !items.is_empty() {
-        // Keys tell nothing where only values are looked at, and the other way round.
-        let numbered = items.iter().cloned().zip(0..);
-        made.push(Value::Dict(
-            numbered.map(|(item, at)| (Value::int(at), item)).collect(),
-        ));
-    }
-    if items.iter().all(Value::is_hashable) {
-        made.push(Value::Many(Row::Set, distinct(items)));
-        made.push(Value::Dict(
-            distinct(items)
-                .into_iter()
-                .zip(1..)
-                .map(|(item, at)| (item, Value::int(at)))
-                .collect(),
-        ));
-    }
-    if !items.is_empty() {
-        made.push(Value::Many(row, items[1..].to_vec()));
-        made.push(Value::Many(row, items[..items.len() - 1].to_vec()));
-    }
-    let texts: Option<Vec<&str>> = items
-        .iter()
-        .map(|item| match item {
-            Value::Atom(Literal::Str(text)) => Some(text.as_str()),
-            _ => None,
-        })
-        .collect();
-    if let Some(texts) = texts {
-        made.extend(JOINTS.iter().map(|joint| Value::text(texts.join(joint))));
-    }
-    let pairs: Option<Vec<(Value, Value)>> = items
-        .iter()
-        .map(|item| match item {
-            Value::Many(Row::Tuple | Row::List, parts) if parts.len() == 2 => {
-                Some((parts[0].clone(), parts[1].clone()))
-            }
-            _ => None,
-        })
-        .collect();
-    if let Some(pairs) = pairs
-        && pairs.iter().all(|(key, _)| key.is_hashable())
-    {
-        made.push(Value::Dict(without_doubles(pairs)));
-    }
-    let flat: Vec<Value> = items
-        .iter()
-        .flat_map(|item| match item {
-            Value::Many(_, parts) => parts.clone(),
-            other => vec![other.clone()],
-        })
-        .collect();
-    made.push(Value::Many(row, flat));
-    made
-}
-
-fn kin_of_dict(pairs: &[(Value, Value)]) -> Vec<Value> {
-    let keys: Vec<Value> = pairs.iter().map(|(key, _)| key.clone()).collect();
-    let values: Vec<Value> = pairs.iter().map(|(_, value)| value.clone()).collect();
-    let items = pairs
-        .iter()
-        .map(|(key, value)| Value::Many(Row::Tuple, vec![key.clone(), value.clone()]))
-        .collect();
-    let mut made = vec![
-        Value::Many(Row::List, keys),
-        Value::Many(Row::List, values.clone()),
-        Value::Many(Row::List, items),
-    ];
-    if values.iter().all(Value::is_hashable) {
-        made.push(Value::Dict(without_doubles(
-            pairs
-                .iter()
-                .map(|(key, value)| (value.clone(), key.clone()))
-                .collect(),
-        )));
-    }
-    made
-}
-
-/// The items without those that came before.
-pub fn distinct(items: &[Value]) -> Vec<Value> {
-    let mut kept: Vec<Value> = Vec::new();
-    for item in items {
-        if !kept.contains(item) {
-            kept.push(item.clone());
-        }
-    }
-    kept
-}
-
-/// The pairs without those whose key came before.
-pub fn without_doubles(pairs: Vec<(Value, Value)>) -> Vec<(Value, Value)> {
-    let mut kept: Vec<(Value, Value)> = Vec::new();
-    for (key, value) in pairs {
-        if !kept.iter().any(|(held, _)| *held == key) {
-            kept.push((key, value));
-        }
-    }
-    kept
-}
-
 #[cfg(test)]
 mod tests {
     use ndbg_simulator::literal::parse;
@@ -527,6 +327,33 @@ mod tests {
         ] {
             assert!(held(kind, text), "{text}");
         }
+    }
+
+    #[test]
+    fn no_goal_takes_long_to_be_taken_apart() {
+        let nested = format!("{}{}", "[".repeat(50), "]".repeat(50));
+        let numbers: Vec<String> = (0..5_000).map(|number| number.to_string()).collect();
+        let words: Vec<String> = (0..5_000).map(|number| format!("'w{number} x'")).collect();
+        let begun = std::time::Instant::now();
+        for text in [
+            nested,
+            format!("'{}'", "a b,c".repeat(20_000)),
+            format!("[{}]", numbers.join(", ")),
+            format!("[{}]", words.join(", ")),
+            format!("{{{}}}", numbers.join(", ")),
+        ] {
+            let wanted: Value = parse(&text).unwrap().into();
+            let mut pool = Pool::default();
+            pool.add_wanted(&wanted);
+            pool.add_undone(&[Value::text(" "), Value::text("b"), Value::text(",")]);
+            assert_eq!(pool.wanted()[0], wanted);
+            assert_eq!(pool.of(wanted.kind())[0], wanted);
+        }
+        assert!(
+            begun.elapsed().as_secs_f64() < 10.0,
+            "{:?}",
+            begun.elapsed()
+        );
     }
 
     #[test]

@@ -22,6 +22,20 @@ pub struct Member {
     pub score: f64,
     /// Where what it returned begins to differ from what was wanted: from the start, from the end.
     pub differs: Option<(usize, usize)>,
+    /// How much there is to read.
+    size: usize,
+}
+
+impl Member {
+    /// A member.
+    pub fn new(genes: Genes, score: f64, differs: Option<(usize, usize)>) -> Self {
+        Self {
+            size: size(&genes),
+            genes,
+            score,
+            differs,
+        }
+    }
 }
 
 /// Members by niche; the best first in each.
@@ -47,9 +61,7 @@ pub fn niche(genes: &Genes, way: &[u32]) -> u64 {
 impl Population {
     /// Lets a member in if it is among the best of its niche.
     pub fn add(&mut self, niche: u64, member: Member) {
-        let before = |a: &Member, b: &Member| {
-            (a.score, size(&a.genes)).partial_cmp(&(b.score, size(&b.genes)))
-        };
+        let before = |a: &Member, b: &Member| (a.score, a.size).partial_cmp(&(b.score, b.size));
         let at = self.niches.iter().position(|(key, _)| *key == niche);
         let at = at.unwrap_or_else(|| {
             self.niches.push((niche, Vec::new()));
@@ -105,11 +117,7 @@ mod tests {
     use super::*;
 
     fn member(number: i64, score: f64) -> Member {
-        Member {
-            genes: vec![Some(Value::int(number))],
-            score,
-            differs: None,
-        }
+        Member::new(vec![Some(Value::int(number))], score, None)
     }
 
     #[test]

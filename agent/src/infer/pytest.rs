@@ -1,48 +1,36 @@
 //! Found inputs as a test file.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use camino::Utf8Path;
+use ndbg_simulator::literal::{self, Literal};
 use ndbg_tools::python::executions::{Goal, Outcome, Subject};
 
+use super::exceptions::{is_builtin, is_error};
+use super::genes::is_name;
+use super::imports::Names;
+use super::recorded;
 use super::run::{Found, Inferred};
-use super::value::REBUILT;
+use super::short::short;
+use super::spell::{COLLECTED, ran};
+use super::used::names;
+use super::value::{REBUILT, Value};
 
 /// A module of tests, one for each found call; nothing if nothing was found.
 pub fn test_file(subject: &Subject, goal: &Goal, inferred: &Inferred) -> String {
-    let module = module_name(subject);
-    let mut text = String::new();
-    let raises = matches!(goal, Goal::Raises(_))
-        || inferred
-            .found
-            .iter()
-            .any(|found| matches!(expected(goal, found), Outcome::Raised { .. }));
     if inferred.found.is_empty() {
-        return text;
+        return String::new();
     }
-    let _ = writeln!(
-        text,
-        "\"\"\"Inputs with which `{}` {}.\"\"\"\n",
-        subject.function, inferred.described
-    );
-    if raises {
-        text.push_str("import pytest\n\n");
-    }
-    // Calls may name classes of the module, so all of its names are there; `*` leaves some out.
-    let mut names = vec![first(subject)];
-    for found in &inferred.found {
-        if let Outcome::Raised { class, .. } = expected(goal, found)
-            && !is_builtin(class)
-            && !names.contains(&class.as_str())
-        {
-            names.push(class.split('.').next().unwrap_or(class));
-        }
-    }
-    let names = names.join(", ");
-    let _ = writeln!(text, "from {module} import *\nfrom {module} import {names}");
-    if inferred.found.iter().any(|found| rebuilds(&found.call)) {
-        text.push_str(REBUILDS);
-    }
+    let source = std::fs::read_to_string(&subject.file).unwrap_or_default();
+    let ground = Ground {
+        subject,
+        goal,
+        inferred,
+        module: Names::of(&source),
+    };
+    let mut tests = String::new();
+    let mut used = BTreeSet::new();
     for (number, found) in inferred.found.iter().enumerate() {
         let name = subject.function.to_lowercase().replace('.', "_");
         let suffix = if number == 0 {
@@ -50,39 +38,40 @@ pub fn test_file(subject: &Subject, goal: &Goal, inferred: &Inferred) -> String 
         } else {
             format!("_{}", number + 1)
         };
-        let _ = writeln!(text, "\n\ndef test_{name}{suffix}():");
-        match expected(goal, found) {
-            Outcome::Raised { class, .. } => {
-                let _ = writeln!(
-                    text,
-                    "    with pytest.raises({class}):\n        {}",
-                    found.call
-                );
-            }
-            Outcome::Returned {
-                left: Some(left), ..
-            } => {
-                let _ = writeln!(text, "    # Leaves its arguments as {left}");
-                let _ = writeln!(text, "    {}", found.call);
-            }
-            Outcome::Returned { text: value, .. } if is_plain(value) => {
-                let check = match value.as_str() {
-                    "None" | "True" | "False" => "is",
-                    _ => "==",
-                };
-                let _ = writeln!(text, "    assert {} {check} {value}", found.call);
-            }
-            _ => {
-                let _ = writeln!(text, "    {}", found.call);
-            }
+        let test = ground.test(found);
+        used.extend(test.names);
+        let _ = writeln!(tests, "\n\ndef test_{name}{suffix}():");
+        for line in test.lines {
+            let _ = writeln!(tests, "    {line}");
         }
     }
-    text
+    let mut text = format!(
+        "\"\"\"Inputs with which `{}` {}.\"\"\"\n\n",
+        subject.function,
+        documented(&inferred.described)
+    );
+    if let Goal::Differs(other) = goal {
+        let file = other.file.file_name().unwrap_or(other.file.as_str());
+        let _ = writeln!(
+            text,
+            "# Expected values are those of {file}::{}: a test fails as long as the two differ.\n",
+            other.function
+        );
+    }
+    text.push_str(&imports(&module_name(subject), &mut used));
+    for (name, definition) in [(REBUILT, REBUILDS), ("collected", COLLECTED)] {
+        if used.contains(name) {
+            let _ = write!(text, "\n\n{definition}");
+        }
+    }
+    if used.contains("given") {
+        let _ = write!(text, "\n\n{GIVEN}");
+    }
+    text + &tests
 }
 
 /// What makes an object without calling its class.
-const REBUILDS: &str = "
-
+const REBUILDS: &str = "\
 def rebuilt(cls, **attributes):
     made = cls.__new__(cls)
     for name, value in attributes.items():
@@ -90,83 +79,329 @@ def rebuilt(cls, **attributes):
     return made
 ";
 
-fn rebuilds(call: &str) -> bool {
-    call.contains(&format!("{REBUILT}("))
+/// Arguments that are looked at after the call.
+const GIVEN: &str = "\
+def given(*places, **named):
+    return list(places), named
+";
+
+/// A text within a documentation string.
+fn documented(text: &str) -> String {
+    short(text).replace('\\', "\\\\").replace('"', "'")
 }
 
-/// What a test expects: of two versions, what the other one does.
-fn expected<'f>(goal: &Goal, found: &'f Found) -> &'f Outcome {
-    match (goal, &found.other) {
-        (Goal::Differs(_), Some(other)) => other,
-        _ => &found.outcome,
+/// The imports of these names: of the standard library, of pytest, and of the module, whatever it is called.
+fn imports(module: &str, used: &mut BTreeSet<String>) -> String {
+    let defined = [REBUILT, "collected", "given"];
+    let mut others: Vec<&str> = Vec::new();
+    let mut held: Vec<&str> = Vec::new();
+    let is_plain = module.split('.').all(is_name);
+    for name in used.iter().filter(|name| !defined.contains(&name.as_str())) {
+        match name.as_str() {
+            "asyncio" | "itertools" | "pytest" => others.push(name),
+            _ => held.push(name),
+        }
+    }
+    if !is_plain {
+        others.push("importlib");
+    }
+    others.sort_unstable_by_key(|name| (*name == "pytest", *name));
+    let mut text = String::new();
+    for name in others {
+        if name == "pytest" && !text.is_empty() {
+            text.push('\n');
+        }
+        let _ = writeln!(text, "import {name}");
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    if is_plain {
+        let _ = writeln!(text, "from {module} import {}", held.join(", "));
+    } else {
+        // No name for an import statement.
+        let _ = writeln!(text, "_module = importlib.import_module(\"{module}\")");
+        for name in held {
+            let _ = writeln!(text, "{name} = _module.{name}");
+        }
+    }
+    text
+}
+
+/// The body of a test, and the names that it needs.
+struct Test {
+    lines: Vec<String>,
+    names: BTreeSet<String>,
+}
+
+impl Test {
+    fn of(lines: Vec<String>, expressions: &[&str]) -> Self {
+        Self {
+            lines,
+            names: expressions.iter().flat_map(|text| names(text)).collect(),
+        }
     }
 }
 
-fn is_plain(text: &str) -> bool {
-    ndbg_simulator::literal::parse(text).is_ok() && !text.contains("nan") && !text.contains("inf")
+struct Ground<'a> {
+    subject: &'a Subject,
+    goal: &'a Goal,
+    inferred: &'a Inferred,
+    /// Names of the module.
+    module: Names,
 }
 
-/// Whether a class of exceptions needs no import, told by its name as Python's own are named.
-fn is_builtin(class: &str) -> bool {
-    const NAMED: &[&str] = &[
-        "Exception",
-        "BaseException",
-        "StopIteration",
-        "StopAsyncIteration",
-        "KeyboardInterrupt",
-        "SystemExit",
-        "GeneratorExit",
-        "ArithmeticError",
-        "AssertionError",
-        "AttributeError",
-        "BufferError",
-        "EOFError",
-        "ImportError",
-        "ModuleNotFoundError",
-        "LookupError",
-        "IndexError",
-        "KeyError",
-        "MemoryError",
-        "NameError",
-        "UnboundLocalError",
-        "OSError",
-        "FileExistsError",
-        "FileNotFoundError",
-        "IsADirectoryError",
-        "NotADirectoryError",
-        "PermissionError",
-        "TimeoutError",
-        "ConnectionError",
-        "ReferenceError",
-        "RuntimeError",
-        "NotImplementedError",
-        "RecursionError",
-        "SyntaxError",
-        "IndentationError",
-        "SystemError",
-        "TypeError",
-        "OverflowError",
-        "FloatingPointError",
-        "ZeroDivisionError",
-        "ValueError",
-        "UnicodeError",
-        "UnicodeDecodeError",
-        "UnicodeEncodeError",
-        "UnicodeTranslateError",
-        "Warning",
-        "UserWarning",
-        "DeprecationWarning",
-        "RuntimeWarning",
-    ];
-    NAMED.contains(&class)
+impl Ground<'_> {
+    fn test(&self, found: &Found) -> Test {
+        let other = match self.goal {
+            Goal::Differs(_) => found.other.as_ref(),
+            _ => None,
+        };
+        let call = found.call.as_str();
+        match other.unwrap_or(&found.outcome) {
+            Outcome::Raised { class, .. } => self.raising(call, class, other.is_some()),
+            Outcome::Returned {
+                left: Some(left), ..
+            } => self.leaving(found, left),
+            Outcome::Returned { text, cut, .. } => {
+                self.returning(call, text, *cut, other.map(|_| &found.outcome))
+            }
+            unknown => Self::other_ending(found, unknown),
+        }
+    }
+
+    fn raising(&self, call: &str, class: &str, exactly: bool) -> Test {
+        let root = class.split('.').next().unwrap_or(class);
+        let is_named = is_builtin(class) || self.module.has(root);
+        // A class of exceptions that the module has no name for is told by its own.
+        let base = match (is_named, is_error(class)) {
+            (true, _) => class,
+            (false, true) => "Exception",
+            (false, false) => "BaseException",
+        };
+        let mut lines = vec![
+            format!("with pytest.raises({base}) as raised:"),
+            format!("    {call}"),
+        ];
+        if !is_named || exactly {
+            lines.push(format!(
+                "assert raised.type.__qualname__ == {}",
+                quoted(class)
+            ));
+        } else {
+            lines[0] = format!("with pytest.raises({base}):");
+        }
+        let mut test = Test::of(lines, &[call]);
+        test.names.insert("pytest".into());
+        if is_named && !is_builtin(class) {
+            test.names.insert(root.to_owned());
+        }
+        test
+    }
+
+    fn returning(&self, call: &str, text: &str, cut: bool, differs: Option<&Outcome>) -> Test {
+        let value = literal::parse(&readable(text)).ok().filter(|_| !cut);
+        if let Some(value) = value {
+            let written = Value::from(value.clone()).to_string();
+            let check = if needs_text(&value, differs) {
+                format!("assert repr({call}) == repr({written})")
+            } else {
+                match value {
+                    Literal::None | Literal::Bool(_) => format!("assert {call} is {written}"),
+                    _ => format!("assert {call} == {written}"),
+                }
+            };
+            return Test::of(vec![check], &[call, &written]);
+        }
+        let classes = &self.inferred.description.classes;
+        let built = recorded::value(text, classes).filter(|_| !cut);
+        if let Some(value) = built.filter(|value| !value.to_string().contains(REBUILT)) {
+            let written = value.to_string();
+            return Test::of(
+                vec![format!("assert {call} == {written}")],
+                &[call, &written],
+            );
+        }
+        let mut lines = vec![format!("result = {call}")];
+        if let Some(start) = beginning(text, cut) {
+            let start = quoted(&start);
+            lines.push(format!("assert repr(result).startswith({start})"));
+        } else if let Some(class) = class_of(text) {
+            lines.push(format!(
+                "assert type(result).__name__ == {}",
+                quoted(&class)
+            ));
+            for (name, value) in recorded::attributes(text) {
+                let value = Value::from(value);
+                lines.push(format!("assert result.{name} == {value}"));
+            }
+        } else if !text.contains('<') && literal_like(text) {
+            // What Python's own classes say of themselves.
+            lines.push(format!("assert repr(result) == {}", quoted(text)));
+        } else {
+            lines = vec![format!("# Returns {}", short(text)), call.to_owned()];
+        }
+        Test::of(lines, &[call])
+    }
+
+    /// Two versions that differ in nothing but what they make of their arguments.
+    fn leaving(&self, found: &Found, left: &str) -> Test {
+        let description = &self.inferred.description;
+        let arguments = &found.parts.arguments;
+        let name = &self.subject.function;
+        let method = name.rsplit('.').next().unwrap_or(name);
+        let target = match &found.parts.receiver {
+            Some(_) => format!("it.{method}"),
+            None => name.clone(),
+        };
+        let call = ran(description, &format!("{target}(*places, **named)"));
+        let mut lines = Vec::new();
+        let mut used = vec![call.as_str(), arguments.as_str()];
+        if let Some(receiver) = &found.parts.receiver {
+            lines.push(format!("it = {receiver}"));
+            used.push(receiver);
+        }
+        lines.push(format!("places, named = given({arguments})"));
+        lines.push(call.clone());
+        let whole = literal::parse(&readable(left)).ok();
+        match (&found.parts.receiver, whole) {
+            (None, Some(whole)) => {
+                let whole = Value::from(whole);
+                lines.push(format!("assert repr((places, named)) == repr({whole})"));
+            }
+            _ => {
+                lines.push(format!("# Leaves its arguments as {}", short(left)));
+                let object = left.strip_prefix("([").and_then(first_object).unwrap_or("");
+                for (name, value) in recorded::attributes(object) {
+                    let value = Value::from(value);
+                    lines.push(format!("assert repr(it.{name}) == repr({value})"));
+                }
+            }
+        }
+        let given = format!("given({arguments})");
+        let mut test = Test::of(lines, &[]);
+        test.names.extend(names(&given));
+        test.names
+            .extend(used.iter().skip(2).flat_map(|text| names(text)));
+        test.names.extend(names(&call));
+        for local in ["it", "places", "named"] {
+            test.names.remove(local);
+        }
+        test
+    }
+
+    /// The other version does not end, or ends its process: a test can say only what this one does not do.
+    fn other_ending(found: &Found, other: &Outcome) -> Test {
+        let call = found.call.as_str();
+        let what = match other {
+            Outcome::TooLong => "does not end in time",
+            _ => "ends its process",
+        };
+        let lines = match &found.outcome {
+            Outcome::Returned { text, cut, .. } if !cut && literal::parse(text).is_ok() => vec![
+                format!("# The other version {what}."),
+                format!("assert repr({call}) != repr({})", readable(text)),
+            ],
+            _ => vec![format!("# It {what}."), call.to_owned()],
+        };
+        Test::of(lines, &[call])
+    }
 }
 
-fn first(subject: &Subject) -> &str {
-    subject
-        .function
-        .split('.')
-        .next()
-        .unwrap_or(&subject.function)
+/// Whether two values have to be compared by their texts: where Python takes them for equal, and where a value is
+/// not equal to itself.
+fn needs_text(value: &Literal, differs: Option<&Outcome>) -> bool {
+    if !value.equals(value) {
+        return true;
+    }
+    match differs {
+        Some(Outcome::Returned { text, .. }) => {
+            literal::parse(&readable(text)).is_ok_and(|other| other.equals(value))
+        }
+        _ => false,
+    }
+}
+
+/// A text in which `nan` and `inf` can be read.
+fn readable(text: &str) -> String {
+    let mut made = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['\'', '"', 'n', 'i']) {
+        made.push_str(&rest[..at]);
+        rest = &rest[at..];
+        // Texts are left as they are.
+        if rest.starts_with(['\'', '"'])
+            && let Ok((_, length)) = literal::parse_prefix(rest)
+        {
+            made.push_str(&rest[..length]);
+            rest = &rest[length..];
+            continue;
+        }
+        let is_word = made.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '\'');
+        let special = ["nan", "inf"].into_iter().find(|word| {
+            let after = rest.strip_prefix(word);
+            after.is_some_and(|after| {
+                !after.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '\'')
+            })
+        });
+        match special {
+            Some(word) if !is_word => {
+                let sign = if made.ends_with('-') {
+                    made.pop();
+                    "-"
+                } else {
+                    ""
+                };
+                let _ = write!(made, "float('{sign}{word}')");
+                rest = &rest[3..];
+            }
+            _ => {
+                let length = rest.chars().next().map_or(1, char::len_utf8);
+                made.push_str(&rest[..length]);
+                rest = &rest[length..];
+            }
+        }
+    }
+    made + rest
+}
+
+/// How the text of a value begins that is not there as a whole.
+fn beginning(text: &str, cut: bool) -> Option<String> {
+    const SHOWN: usize = 120;
+    let whole = match text.find('…') {
+        Some(at) => &text[..at],
+        None if cut => text,
+        None => return None,
+    };
+    let start: String = whole.chars().take(SHOWN).collect();
+    let start = start.trim_end_matches([' ', ',']);
+    (start.len() > 1 && !start.contains('<')).then(|| start.to_owned())
+}
+
+/// The class in `<Cart owner='Ann'>`.
+fn class_of(text: &str) -> Option<String> {
+    let inner = text.strip_prefix('<')?.strip_suffix('>')?;
+    let end = inner
+        .find(|c: char| !c.is_alphanumeric() && c != '_')
+        .unwrap_or(inner.len());
+    let rest = &inner[end..];
+    let is_object = rest.is_empty() || (rest.starts_with(' ') && rest.contains('='));
+    (is_object && is_name(&inner[..end])).then(|| inner[..end].to_owned())
+}
+
+/// `<A x=1>` at the start of a text.
+fn first_object(text: &str) -> Option<&str> {
+    let end = text.find('>')?;
+    text.starts_with('<').then(|| &text[..=end])
+}
+
+/// Whether a text is that of one value of Python's own, such as `datetime.date(2024, 1, 1)`.
+fn literal_like(text: &str) -> bool {
+    !text.contains('…') && ruff_python_parser::parse_expression(text).is_ok()
+}
+
+fn quoted(text: &str) -> String {
+    Literal::Str(text.to_owned()).to_string()
 }
 
 /// The name under which the file is imported.
@@ -182,11 +417,18 @@ fn module_name(subject: &Subject) -> String {
 
 #[cfg(test)]
 mod tests {
+    use ndbg_tools::python::executions::Call;
+
+    use super::super::spell::tests::description;
     use super::*;
 
     fn found(call: &str, outcome: Outcome) -> Found {
         Found {
             call: call.into(),
+            parts: Call {
+                receiver: None,
+                arguments: String::new(),
+            },
             outcome,
             other: None,
             runs: 3,
@@ -204,6 +446,8 @@ mod tests {
             source: None,
             unsteady: None,
             refused: Vec::new(),
+            limit: None,
+            description: description(),
             explained: None,
         }
     }
@@ -243,5 +487,108 @@ mod tests {
             "{text}"
         );
         assert_eq!(test_file(&subject, &Goal::Any, &inferred(Vec::new())), "");
+    }
+
+    fn returned(text: &str) -> Outcome {
+        Outcome::Returned {
+            text: text.into(),
+            cut: false,
+            left: None,
+        }
+    }
+
+    fn file_of(function: &str, file: &str, goal: &Goal, found: Vec<Found>) -> String {
+        let subject = Subject {
+            file: file.into(),
+            function: function.into(),
+            root: Some("/r".into()),
+        };
+        test_file(&subject, goal, &inferred(found))
+    }
+
+    #[test]
+    fn all_names_that_a_call_uses_are_imported_from_modules_of_any_name() {
+        let found = || vec![found("_f(_Kind.B, [_Pt(1)])", returned("1"))];
+        let text = file_of("_f", "/r/shop.py", &Goal::Any, found());
+        assert!(text.contains("from shop import _Kind, _Pt, _f\n"), "{text}");
+        for file in ["my-mod", "class", "2go"] {
+            let text = file_of("_f", &format!("/r/{file}.py"), &Goal::Any, found());
+            assert!(text.contains("import importlib\n"), "{text}");
+            let line = format!("_module = importlib.import_module(\"{file}\")\n");
+            assert!(text.contains(&line), "{text}");
+            assert!(text.contains("_Kind = _module._Kind\n"), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_python_takes_for_equal_is_told_apart_by_its_text() {
+        let goal = Goal::Differs(Subject {
+            file: "/r/old.py".into(),
+            function: "f".into(),
+            root: None,
+        });
+        let check = |here: &str, there: &str| {
+            let mut one = found("f(1)", returned(here));
+            one.other = Some(returned(there));
+            let text = file_of("f", "/r/new.py", &goal, vec![one]);
+            assert!(
+                text.contains("Expected values are those of old.py::f"),
+                "{text}"
+            );
+            text.lines().last().unwrap_or_default().trim().to_owned()
+        };
+        assert_eq!(check("1", "2"), "assert f(1) == 2");
+        assert_eq!(check("1", "1.0"), "assert repr(f(1)) == repr(1.0)");
+        assert_eq!(check("1", "True"), "assert repr(f(1)) == repr(True)");
+        assert_eq!(check("0.0", "-0.0"), "assert repr(f(1)) == repr(-0.0)");
+        assert_eq!(check("[1]", "[1.0]"), "assert repr(f(1)) == repr([1.0])");
+        assert_eq!(
+            check("1", "nan").to_lowercase(),
+            "assert repr(f(1)) == repr(float('nan'))"
+        );
+        assert_eq!(check("None", "False"), "assert f(1) is False");
+    }
+
+    #[test]
+    fn exceptions_are_told_by_a_name_that_there_is() {
+        let raised = |class: &str| {
+            let outcome = Outcome::Raised {
+                class: class.into(),
+                message: String::new(),
+                line: None,
+            };
+            file_of("f", "/r/m.py", &Goal::Any, vec![found("f(1)", outcome)])
+        };
+        assert!(raised("KeyError").contains("with pytest.raises(KeyError):\n        f(1)\n"));
+        let text = raised("JSONDecodeError");
+        assert!(
+            text.contains("with pytest.raises(Exception) as raised:\n        f(1)\n    assert raised.type.__qualname__ == 'JSONDecodeError'\n"),
+            "{text}"
+        );
+        assert!(raised("SystemExit").contains("pytest.raises(SystemExit)"));
+    }
+
+    #[test]
+    fn no_known_value_goes_without_an_assertion() {
+        let last = |outcome: &str| {
+            let text = file_of(
+                "f",
+                "/r/m.py",
+                &Goal::Any,
+                vec![found("f(1)", returned(outcome))],
+            );
+            let lines: Vec<&str> = text.lines().map(str::trim).collect();
+            lines[lines.len() - 1].to_owned()
+        };
+        assert_eq!(last("<Cart owner='Ann'>"), "assert result.owner == 'Ann'");
+        assert_eq!(last("<Cart>"), "assert type(result).__name__ == 'Cart'");
+        assert_eq!(
+            last("datetime.date(2024, 1, 1)"),
+            "assert repr(result) == 'datetime.date(2024, 1, 1)'"
+        );
+        assert_eq!(
+            last("[inf, 'inf nan']"),
+            "assert f(1) == [float('inf'), 'inf nan']"
+        );
     }
 }

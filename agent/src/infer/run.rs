@@ -1,36 +1,42 @@
 //! One inference from the goal to verified calls.
 
+use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use ndbg_dataset::random::Random;
-use ndbg_simulator::literal;
 use ndbg_tools::python::executions::{
-    Call, Execution, ExecutionsError, Executor, Goal, Outcome as Ended, Place, Subject,
+    Call, Description, Execution, ExecutionsError, Goal, Outcome as Ended, Place, Subject,
 };
 
 use super::genes::{Genes, Slot, call, order, slots};
-use super::goal::{aim, described};
+use super::goal::{aim, described, wanted};
+use super::imports::Names as ModuleNames;
 use super::likely::{Seen, probabilities};
-use super::pool::Pool;
+use super::material;
+use super::missing::explained;
+use super::outline::{Defined, What, outline};
+use super::process::Process;
 use super::proposals::{self, Start};
 use super::recorded::{self, Names};
-use super::search::{Budget, Executes, Proposals, Task, search};
+use super::search::{Budget, Executes as _, Limit, Proposals, Task, search};
+use super::spell::{bounded, written};
 use super::state::State;
-use super::value::Value;
+use super::types::Known;
+use super::verify::{Checking, RUNS, RUNS_OF_UNSTEADY, Unsteady};
 use crate::dataset::Runner;
 use crate::eval::Predictor;
 use crate::fix::stop::Stop;
 use crate::model::Reality;
 use crate::outcome::Outcome;
 
-/// Times that a found call is run again, each in a new process.
-const RUNS: usize = 2;
-/// Found calls that are tried before the function counts as one that does not repeat itself.
-const TRIED: usize = 8;
 /// Different calls that are looked for to explain a state.
 const EXPLANATIONS: usize = 40;
-/// Seconds that one call may take while searching.
-const EACH: Duration = Duration::from_millis(50);
+/// Seconds that one call may take while searching, if nothing else is said.
+pub const CALL_SECONDS: f64 = 0.05;
+/// What a verification may take beside its imports and calls.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Searches; all but the first one with what depends on earlier calls left out.
+const ROUNDS: usize = 3;
 
 /// Who proposes inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +64,8 @@ pub struct Settings {
     pub count: usize,
     /// Every draw follows from it.
     pub seed: u64,
+    /// Seconds that one call may take.
+    pub call_seconds: f64,
 }
 
 /// A call that does what it is to do.
@@ -65,6 +73,8 @@ pub struct Settings {
 pub struct Found {
     /// As Python reads it.
     pub call: String,
+    /// Its parts.
+    pub parts: Call,
     /// What became of it, each time.
     pub outcome: Ended,
     /// What became of it in the other version.
@@ -114,20 +124,16 @@ pub struct Inferred {
     pub seconds: f64,
     /// Who proposed the first call that did it, or what it was varied from.
     pub source: Option<&'static str>,
-    /// A call whose runs did not agree.
-    pub unsteady: Option<(String, Vec<Ended>)>,
+    /// A call that did not do in new processes what it did while searching.
+    pub unsteady: Option<Unsteady>,
     /// What was refused to calls.
     pub refused: Vec<String>,
+    /// What ended the search, where that was a limit.
+    pub limit: Option<Limit>,
+    /// What is known of the function.
+    pub description: Description,
     /// Of recorded states: what the answers' probabilities come from.
     pub explained: Option<Explained>,
-}
-
-struct Running<'e>(&'e mut Executor);
-
-impl Executes for Running<'_> {
-    fn run(&mut self, calls: &[Call]) -> Result<Vec<Execution>, Stop> {
-        self.0.run(calls).map_err(Stop::from)
-    }
 }
 
 impl From<ExecutionsError> for Stop {
@@ -168,23 +174,41 @@ pub fn infer_from(
     past: Past<'_>,
 ) -> Result<Inferred, Stop> {
     let started = Instant::now();
+    let end = started + Duration::from_secs_f64(settings.seconds);
     let place = Place {
         python: runner.python.clone(),
         plugin: runner.plugin.clone(),
         scratch: runner.scratch.clone(),
-        each: EACH,
+        each: Duration::from_secs_f64(settings.call_seconds.min(settings.seconds)),
         memory: runner.memory_limit.unwrap_or(1 << 30),
         patience: std::time::Duration::from_secs(20),
         cancel: runner.cancel.clone(),
     };
-    let mut executor = Executor::start(&place, &settings.subject, &settings.goal)?;
-    let description = executor.description().clone();
-    let slots = slots(&description);
+    let source = std::fs::read_to_string(&settings.subject.file).unwrap_or_default();
+    let (mut process, mut description) =
+        Process::start(place, &settings.subject, &settings.goal, end)
+            .map_err(|stop| explained(stop, &settings.subject, &source))?;
+    let patience = started.elapsed() * 6 + Duration::from_secs_f64(8.0 * settings.call_seconds);
+    refine(&mut description, &settings.subject, &source);
+    let names = ModuleNames::of(&source);
+    let known = Known {
+        classes: &description.classes,
+        names: &names,
+    };
+    let slots = slots(&description, known);
     let aim = aim(&settings.goal);
     let function = &settings.subject.function;
     let state = past.state;
     let recorded = recorded::written(past.calls, &slots, &description.classes);
-    let mut pool = pool(&settings.goal, state, &description.literals);
+    let wanted = wanted(&settings.goal);
+    let held = state.map_or(&[][..], |state| &state.held);
+    let mut pool = material::pool(
+        &settings.goal,
+        wanted.iter().chain(held.iter().map(|(_, value)| value)),
+        &description.literals,
+        &source,
+        &mut Random::of(settings.seed, 2),
+    );
     for value in recorded.iter().flatten().flatten() {
         pool.add_with_kin(value);
     }
@@ -201,23 +225,26 @@ pub fn infer_from(
     } else {
         Vec::new()
     };
-    let task = Task {
+    let mut task = Task {
         description: &description,
         slots: &slots,
+        known,
         aim: &aim,
         pool,
         given: &given,
         varies: settings.sources.search,
         answers: if state.is_some() { EXPLANATIONS } else { 1 },
+        shown: settings.count,
+        confirms: false,
         seed: settings.seed,
     };
-    let source = std::fs::read_to_string(&settings.subject.file).unwrap_or_default();
-    let from = match (&settings.goal, state) {
-        (Goal::Returns(output), _) => Some(Start::Output(output)),
+    let output = wanted.as_ref().map(ToString::to_string);
+    let from = match (&output, state) {
+        (Some(output), _) => Some(Start::Output(output)),
         (_, Some(state)) => state.line.map(|line| Start::Line(line, &state.held)),
         _ => None,
     };
-    let mut walks = Seen::default();
+    let walks = RefCell::new(Seen::default());
     let mut model = |round: usize| -> Vec<Genes> {
         let (Some(predictor), Some(from), true) = (predictor, from, settings.sources.model) else {
             return Vec::new();
@@ -232,23 +259,26 @@ pub fn infer_from(
             round,
         );
         for genes in &walked {
-            walks.count(genes);
+            walks.borrow_mut().count(genes);
         }
         walked
     };
-    let mut proposals: [(&'static str, &mut Proposals<'_>); 1] = [("model", &mut model)];
-    let budget = Budget {
-        executions: settings.executions,
-        end: started + Duration::from_secs_f64(settings.seconds),
+    let mut proposals: Vec<(&'static str, &mut Proposals<'_>)> = vec![("model", &mut model)];
+    let mut left = settings.executions;
+    let mut checking = Checking {
+        call_of: &|genes| call(&slots, genes),
+        text_of: &|call, outcome| {
+            bounded(&description, written(&description, function, call), outcome)
+        },
+        runs: if description.unsteady_names.is_empty() {
+            RUNS
+        } else {
+            RUNS_OF_UNSTEADY
+        },
+        end,
+        patience: patience + PATIENCE,
+        unsteady: None,
     };
-    let cancel = &runner.cancel;
-    let searched = search(
-        &task,
-        &mut Running(&mut executor),
-        &mut proposals,
-        budget,
-        cancel,
-    )?;
     let mut inferred = Inferred {
         described: state.map_or_else(
             || described(&settings.goal),
@@ -256,64 +286,90 @@ pub fn infer_from(
         ),
         found: Vec::new(),
         nearest: None,
-        executions: searched.executions,
+        executions: 0,
         seconds: 0.0,
-        source: searched.source,
+        source: None,
         unsteady: None,
-        refused: searched.refused,
+        refused: Vec::new(),
+        limit: None,
+        description: description.clone(),
         explained: None,
     };
-    let mut found: Vec<(Genes, Option<f64>)> = searched
-        .found
-        .into_iter()
-        .map(|genes| (genes, None))
-        .collect();
-    if let Some(state) = state {
-        let mut seen = Seen::default();
-        for genes in &recorded {
-            seen.count(genes);
+    let mut nearest = None;
+    let mut counted = 0;
+    for round in 0..ROUNDS {
+        let budget = Budget {
+            executions: left,
+            end,
+        };
+        let searched = search(&task, &mut process, &mut proposals, budget, &runner.cancel)?;
+        left = left.saturating_sub(searched.executions);
+        inferred.executions += searched.executions;
+        inferred.limit = searched.limit;
+        inferred.refused = searched.refused;
+        inferred.source = searched.source;
+        nearest = nearest.or(searched.nearest);
+        counted = searched.found.len();
+        let mut found: Vec<(Genes, Option<f64>)> = searched
+            .found
+            .into_iter()
+            .map(|genes| (genes, None))
+            .collect();
+        if state.is_some() {
+            let mut seen = Seen::default();
+            for genes in &recorded {
+                seen.count(genes);
+            }
+            found = ranked(&slots, found, &[&seen, &walks.borrow()]);
         }
+        inferred.found = checking.checked(&mut process, &found, settings.count)?;
+        let is_late = left == 0 || Instant::now() >= end;
+        if !inferred.found.is_empty() || !checking.depends_on_others() || is_late {
+            break;
+        }
+        // From now on nothing counts that does it only after other calls.
+        process.reload()?;
+        proposals.clear();
+        task.confirms = true;
+        task.seed = settings.seed.wrapping_add(1 + round as u64);
+    }
+    inferred.unsteady = checking.unsteady;
+    drop(proposals);
+    if let Some(state) = state {
         let call_of = |names: &Names| {
             let genes = names.genes(&slots, &description.classes)?;
-            Some(written(function, &call(&slots, &genes)))
+            Some(written(&description, function, &call(&slots, &genes)))
         };
         inferred.explained = Some(Explained {
-            calls: found.len(),
-            recorded: seen.calls(),
-            walks: walks.calls(),
+            calls: counted,
+            recorded: recorded.len(),
+            walks: walks.borrow().calls(),
             recorded_call: state.call.as_ref().and_then(call_of),
             left_out: state.left_out.clone(),
         });
-        found = ranked(&slots, found, &[&seen, &walks]);
-    }
-    for (genes, probability) in found.iter().take(TRIED.max(settings.count)) {
-        if inferred.found.len() >= settings.count {
-            break;
-        }
-        let call = call(&slots, genes);
-        let text = written(function, &call);
-        let runs = executor.verify(&call, RUNS)?;
-        let same = |run: &Execution| run.reached && same_end(&run.outcome, &runs[0].outcome);
-        if !runs.is_empty() && runs.iter().all(same) {
-            let first = runs.into_iter().next();
-            inferred.found.extend(first.map(|run| Found {
-                call: text,
-                outcome: run.outcome,
-                other: run.other,
-                runs: RUNS,
-                probability: *probability,
-            }));
-        } else if inferred.unsteady.is_none() {
-            inferred.unsteady = Some((text, runs.into_iter().map(|run| run.outcome).collect()));
-        }
     }
     if inferred.found.is_empty() {
-        inferred.nearest = searched
-            .nearest
-            .map(|(genes, execution)| (written(function, &call(&slots, &genes)), execution));
+        inferred.nearest = nearest.map(|(genes, execution)| {
+            let call = call(&slots, &genes);
+            (written(&description, function, &call), execution)
+        });
     }
     inferred.seconds = started.elapsed().as_secs_f64();
     Ok(inferred)
+}
+
+/// What the source says of a function beyond what its object does.
+fn refine(description: &mut Description, subject: &Subject, source: &str) {
+    let defined = outline(source);
+    let is_it = |defined: &&Defined| defined.name == subject.function;
+    if let Some(What::Function {
+        is_property,
+        is_async_generator,
+    }) = defined.iter().rev().find(is_it).map(|defined| defined.what)
+    {
+        description.is_property |= is_property;
+        description.is_async_generator |= is_async_generator;
+    }
 }
 
 /// Calls with their probabilities, the likeliest first.
@@ -331,46 +387,4 @@ fn ranked(
         .into_iter()
         .map(|(genes, probability)| (genes, Some(probability)))
         .collect()
-}
-
-/// Whether two runs ended alike; lines and texts of exceptions may hold addresses.
-fn same_end(one: &Ended, other: &Ended) -> bool {
-    match (one, other) {
-        (Ended::Raised { class, .. }, Ended::Raised { class: second, .. }) => class == second,
-        _ => one == other,
-    }
-}
-
-/// The call as a person writes it.
-fn written(function: &str, call: &Call) -> String {
-    match &call.receiver {
-        Some(receiver) => {
-            let method = function.rsplit('.').next().unwrap_or(function);
-            format!("{receiver}.{method}({})", call.arguments)
-        }
-        None => format!("{function}({})", call.arguments),
-    }
-}
-
-fn pool(goal: &Goal, state: Option<&State>, literals: &[String]) -> Pool {
-    // The first values are tried first: those of the goal, then those of the source.
-    let mut pool = Pool::default();
-    if let Goal::Returns(text) = goal
-        && let Ok(wanted) = literal::parse(text)
-    {
-        pool.add_wanted(&wanted.into());
-    }
-    for (_, value) in state.map_or(&[][..], |state| &state.held) {
-        pool.add_wanted(&value.clone().into());
-    }
-    let held: Vec<Value> = literals
-        .iter()
-        .filter_map(|text| Some(literal::parse(text).ok()?.into()))
-        .collect();
-    pool.add_undone(&held);
-    for value in &held {
-        pool.add_with_kin(value);
-    }
-    pool.fill();
-    pool
 }

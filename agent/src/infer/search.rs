@@ -1,43 +1,71 @@
 //! Finding calls that reach a goal: combinations of kinds first, then variation of what came nearest.
 
 use std::collections::HashSet;
-use std::time::Instant;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::{Duration, Instant};
 
 use ndbg_dataset::random::Random;
 use ndbg_simulator::literal::{self, Literal};
 use ndbg_tools::Cancel;
 use ndbg_tools::python::executions::{Call, Description, Execution, Outcome};
 
+use super::child::child;
 use super::distance::difference;
-use super::genes::{Genes, Slot, call, fits, order};
-use super::mutate::{mutated, mutated_at};
+use super::ending::Ending;
+use super::genes::{Genes, Slot, call, fits, is_as_said};
+use super::objects::add_objects;
+use super::pace::Pace;
 use super::pool::Pool;
 use super::population::{Member, Population, niche};
+use super::reduce::{Hit, reduced};
 use super::score::{Aim, score};
-use super::seeds::{add_objects, combinations, fitted, kinds_of, receiver};
-use super::shrink::smaller;
+use super::seeds::{Ground, kinds_of};
+use super::standard;
+use super::types::Known;
 use super::value::{Kind, Value};
 use crate::fix::stop::Stop;
 
 /// Calls at once: few at first, because most goals are easy.
 const FIRST_BATCH: usize = 48;
+const SLOW_BATCH: usize = 4;
 const BATCH: usize = 192;
 /// Calls without progress after which the search starts over from its best.
 const PATIENCE: usize = 6_000;
 /// Calls beyond the first one that reached the goal, where several are wanted. No time: a seed gives the
 /// same answers on every machine.
 const FURTHER: usize = 6_000;
-/// Calls of one shrinking step, and of all of them.
-const SHRINK_BATCH: usize = 64;
-const SHRINK_CALLS: usize = 1_500;
+/// Calls beyond the first one where it ends in a way that is worth less than others.
+const BETTER: usize = 2_000;
+/// Seconds that slow calls may take to end in a better way.
+const BETTER_SECONDS: f64 = 3.0;
+/// Seconds of calls of a batch that are still executed when one has reached the goal, so that what was seen does
+/// not depend on the machine.
+const REST: f64 = 1.0;
+/// Calls that reached the goal that are kept.
+const HITS: usize = 400;
+/// Calls that did it only after others that are put up with, and those after which the module is loaded again.
+const STRAYS: usize = 24;
+const RELOADS: usize = 6;
 
 /// Executes calls.
 pub trait Executes {
-    /// What became of each call, in order.
+    /// What became of each call, in order; of fewer calls where time is over.
     ///
     /// # Errors
     /// No process, or an interruption.
     fn run(&mut self, calls: &[Call]) -> Result<Vec<Execution>, Stop>;
+
+    /// What becomes of a call in a new process; none where there is no time for it.
+    ///
+    /// # Errors
+    /// As `run`.
+    fn confirm(&mut self, call: &Call) -> Result<Option<Execution>, Stop>;
+
+    /// Loads the module again, so that nothing is left of earlier calls.
+    ///
+    /// # Errors
+    /// As `run`.
+    fn reload(&mut self) -> Result<(), Stop>;
 }
 
 /// Where a search ends at the latest.
@@ -56,6 +84,8 @@ pub struct Task<'a> {
     pub description: &'a Description,
     /// Its slots.
     pub slots: &'a [Slot],
+    /// Classes and names of its module.
+    pub known: Known<'a>,
     /// How executions are scored.
     pub aim: &'a Aim,
     /// Values to start from.
@@ -66,6 +96,10 @@ pub struct Task<'a> {
     pub varies: bool,
     /// Different calls that are looked for. Of one the smallest is, of several whatever was found.
     pub answers: usize,
+    /// How many calls are made as small as can be, where one is looked for.
+    pub shown: usize,
+    /// Whether a call that reaches the goal has to do so in a new process, too, before it counts.
+    pub confirms: bool,
     /// Every draw follows from it.
     pub seed: u64,
 }
@@ -83,29 +117,44 @@ pub struct Searched {
     pub source: Option<&'static str>,
     /// What was refused to calls, such as the network.
     pub refused: Vec<String>,
+    /// What ended it, where that was a limit.
+    pub limit: Option<Limit>,
+}
+
+/// A limit of a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// Of time.
+    Seconds,
+    /// Of executions.
+    Executions,
 }
 
 /// Proposes calls, given how often it was asked before; nothing when it has no more.
 pub type Proposals<'p> = dyn FnMut(usize) -> Vec<Genes> + 'p;
 
-struct Search<'a, 'e> {
-    task: &'a Task<'a>,
-    executor: &'e mut dyn Executes,
-    budget: Budget,
+/// A search that is under way.
+pub struct Search<'a, 'e> {
+    pub task: &'a Task<'a>,
+    pub executor: &'e mut dyn Executes,
+    pub budget: Budget,
+    pub pace: Pace,
+    pub done: Searched,
+    /// Calls that reached the goal.
+    pub hits: Vec<Hit>,
     cancel: &'a Cancel,
     random: Random,
-    tried: HashSet<String>,
+    tried: HashSet<u64>,
     seen: HashSet<u32>,
     population: Population,
-    done: Searched,
-    /// How the calls that reached the goal ended.
-    endings: Vec<Ending>,
     nearest: f64,
     last_progress: usize,
     /// Calls to try next, before any other.
     waiting: Vec<Genes>,
-    /// After how many executions a call first reached the goal.
-    first_found: Option<usize>,
+    /// After how many executions a call first reached the goal, and when.
+    first_found: Option<(usize, Instant)>,
+    /// Calls that did it only after others.
+    strays: usize,
 }
 
 /// Calls that wait at most.
@@ -126,49 +175,59 @@ pub fn search(
         task,
         executor,
         budget,
+        pace: Pace::default(),
+        done: Searched::default(),
+        hits: Vec::new(),
         cancel,
         random: Random::of(task.seed, 0),
         tried: HashSet::new(),
         seen: HashSet::new(),
         population: Population::default(),
-        done: Searched::default(),
-        endings: Vec::new(),
         nearest: f64::INFINITY,
         last_progress: 0,
         waiting: Vec::new(),
         first_found: None,
+        strays: 0,
     };
     search.go(proposals)?;
-    if !search.done.found.is_empty() && task.answers == 1 {
-        search.shrink()?;
-    }
+    search.done.limit = search.limit();
+    let hits = std::mem::take(&mut search.hits);
+    search.done.found = if task.answers == 1 {
+        reduced(&mut search, hits)?
+    } else {
+        hits.into_iter().map(|hit| hit.genes).collect()
+    };
     Ok(search.done)
 }
 
 impl Search<'_, '_> {
     fn go(&mut self, proposals: &mut [(&'static str, &mut Proposals<'_>)]) -> Result<(), Stop> {
-        let mut pool = self.task.pool.clone();
-        add_objects(&mut pool, &self.task.description.classes, &mut self.random);
-        let kinds: Vec<Vec<Kind>> = self
-            .task
+        let task = self.task;
+        let mut pool = task.pool.clone();
+        add_objects(&mut pool, task.known, &mut self.random);
+        standard::add_all(&mut pool, task.known.names, &mut self.random);
+        let kinds: Vec<Vec<Kind>> = task
             .slots
             .iter()
-            .map(|slot| kinds_of(slot, self.task.description, &pool))
+            .map(|slot| kinds_of(slot, task.known, &pool))
             .collect();
+        let ground = Ground {
+            slots: task.slots,
+            kinds: &kinds,
+            known: task.known,
+            pool: &pool,
+        };
         let mut asked = 0;
-        for (source, calls) in self.task.given {
+        for (source, calls) in task.given {
             self.try_all(calls.clone(), source)?;
         }
-        if self.task.varies {
-            let seeds = combinations(
-                self.task.slots,
-                &kinds,
-                self.task.description,
-                &pool,
-                &mut self.random,
-            );
-            for genes in seeds.chunks(BATCH) {
-                self.try_all(genes.to_vec(), "search")?;
+        if task.varies {
+            let count = ground.combinations();
+            for start in (0..count).step_by(BATCH) {
+                let seeds = self.made(BATCH.min(count - start), |at, search| {
+                    ground.combination(start + at, &mut search.random)
+                })?;
+                self.try_all(seeds, "search")?;
             }
         }
         self.propose(proposals, asked)?;
@@ -176,25 +235,26 @@ impl Search<'_, '_> {
             if self.is_over()? {
                 return Ok(());
             }
-            if !self.task.varies {
+            if !task.varies {
                 asked += 1;
                 if self.propose(proposals, asked)? == 0 {
                     return Ok(());
                 }
                 continue;
             }
-            let size = if self.done.executions < 2_000 {
+            // Where calls are slow, each is to know what those before it told.
+            let size = if self.pace.is_slow() {
+                SLOW_BATCH
+            } else if self.done.executions < 2_000 {
                 FIRST_BATCH
             } else {
                 BATCH
             };
             let mut batch = std::mem::take(&mut self.waiting);
-            for _ in 0..4 * size {
-                if batch.len() >= size {
-                    break;
-                }
-                batch.push(self.child(&kinds, &pool));
-            }
+            let missing = size.saturating_sub(batch.len());
+            batch.extend(self.made(missing, |_, search| {
+                child(&ground, &search.population, &mut search.random)
+            })?);
             let fresh = self.try_all(batch, "search")?;
             let idle = self.done.executions - self.last_progress;
             if idle > PATIENCE || fresh == 0 {
@@ -206,11 +266,27 @@ impl Search<'_, '_> {
                 if fresh == 0 {
                     self.tried.clear();
                 }
-                if self.task.slots.is_empty() {
+                if task.slots.is_empty() {
                     return Ok(());
                 }
             }
         }
+    }
+
+    /// Calls that are made one after the other, as long as there is time: large ones take some.
+    fn made(
+        &mut self,
+        count: usize,
+        mut next: impl FnMut(usize, &mut Self) -> Genes,
+    ) -> Result<Vec<Genes>, Stop> {
+        let mut made = Vec::with_capacity(count);
+        for at in 0..count {
+            if at % 8 == 7 && self.is_over()? {
+                break;
+            }
+            made.push(next(at, self));
+        }
+        Ok(made)
     }
 
     fn propose(
@@ -231,112 +307,79 @@ impl Search<'_, '_> {
     }
 
     fn is_over(&self) -> Result<bool, Stop> {
+        Ok(self.is_spent()? || self.is_enough())
+    }
+
+    /// Whether a limit is reached.
+    ///
+    /// # Errors
+    /// An interruption.
+    pub fn is_spent(&self) -> Result<bool, Stop> {
         if self.cancel.is_set() {
             return Err(Stop::interrupted());
         }
-        let enough = match self.first_found {
-            None => false,
-            Some(_) if self.done.found.len() >= self.task.answers => true,
-            Some(executions) => self.done.executions >= executions + FURTHER,
-        };
-        Ok(enough
-            || self.done.executions >= self.budget.executions
-            || Instant::now() >= self.budget.end)
+        Ok(self.limit().is_some() || self.strays > STRAYS)
     }
 
-    /// A new call: a variation of one or two that came near, or one drawn anew.
-    fn child(&mut self, kinds: &[Vec<Kind>], pool: &Pool) -> Genes {
-        let task = self.task;
-        let random = &mut self.random;
-        let parent = if random.chance(0.08) {
-            None
+    fn limit(&self) -> Option<Limit> {
+        if self.done.executions >= self.budget.executions {
+            Some(Limit::Executions)
+        } else if Instant::now() >= self.budget.end {
+            Some(Limit::Seconds)
         } else {
-            self.population.parent(random)
+            None
+        }
+    }
+
+    fn is_enough(&self) -> bool {
+        let Some((executions, at)) = self.first_found else {
+            return false;
         };
-        let Some(parent) = parent else {
-            return task
-                .slots
-                .iter()
-                .zip(kinds)
-                .map(|(slot, kinds)| {
-                    if !slot.required && random.chance(0.5) {
-                        return None;
-                    }
-                    let at = random.below(kinds.len()).min(random.below(kinds.len()));
-                    let value = match slot.way {
-                        super::genes::Way::Receiver => {
-                            receiver(slot, task.description, pool, random)
-                        }
-                        _ => pool.draw(random, kinds[at]),
-                    };
-                    Some(fitted(slot, value, pool, random))
-                })
-                .collect();
-        };
-        let mut genes = parent.genes.clone();
-        // At the place where the result goes wrong: many functions go through their input in order.
-        if let Some((start, end)) = parent.differs
-            && random.chance(0.3)
-        {
-            let at = random.below(genes.len().max(1));
-            if let Some(Some(value)) = genes.get(at) {
-                let length = match value {
-                    Value::Atom(Literal::Str(text)) => text.chars().count(),
-                    other => other.parts().len(),
-                };
-                let place = if random.chance(0.7) {
-                    start
-                } else {
-                    length.saturating_sub(end + 1)
-                };
-                let value = mutated_at(value, place, pool, random);
-                if fits(task.slots[at].way, &value) {
-                    genes[at] = Some(value);
-                }
-                return genes;
+        let since = self.done.executions - executions;
+        if self.task.answers > 1 {
+            return self.hits.len() >= self.task.answers || since >= FURTHER;
+        }
+        let is_best = self.hits.iter().any(|hit| hit.rank == 0);
+        let is_slow = self.pace.is_slow() && at.elapsed().as_secs_f64() > BETTER_SECONDS;
+        is_best || since >= BETTER || is_slow
+    }
+
+    /// Executes calls, as many at once as are done soon, and hands each with what became of it to `then`, until
+    /// time is over or `then` says that it is enough; how many were executed.
+    ///
+    /// # Errors
+    /// No process, or an interruption.
+    pub fn execute(
+        &mut self,
+        genes: Vec<Genes>,
+        calls: &[Call],
+        mut then: impl FnMut(&mut Self, Genes, Execution) -> Result<(), Stop>,
+        enough: impl Fn(&Self) -> bool,
+    ) -> Result<usize, Stop> {
+        let mut genes = genes.into_iter();
+        let mut count = 0;
+        while count < calls.len() && !self.is_spent()? {
+            let rest = &calls[count..];
+            // Few calls are left of a quick batch: what is seen is the same on every machine.
+            if enough(self) && self.pace.expected(rest.len()) > REST {
+                break;
+            }
+            let left = self.budget.end.saturating_duration_since(Instant::now());
+            let size = self.pace.next(rest, left.max(Duration::from_millis(1)));
+            let begun = Instant::now();
+            let executions = self.executor.run(&rest[..size])?;
+            self.pace.learn(size, begun.elapsed());
+            if executions.is_empty() {
+                break;
+            }
+            count += executions.len();
+            self.done.executions += executions.len();
+            // The genes come second: a row that ends first takes nothing from the other.
+            for (execution, genes) in executions.into_iter().zip(genes.by_ref()) {
+                then(self, genes, execution)?;
             }
         }
-        if genes.len() > 1
-            && random.chance(0.15)
-            && let Some(other) = self.population.parent(random)
-        {
-            for (gene, theirs) in genes.iter_mut().zip(&other.genes) {
-                if random.chance(0.5) {
-                    gene.clone_from(theirs);
-                }
-            }
-        }
-        if genes.is_empty() {
-            return genes;
-        }
-        let changes = 1 + random.below(3).min(random.below(3));
-        for _ in 0..changes {
-            let at = random.below(genes.len());
-            let slot = &task.slots[at];
-            genes[at] = match &genes[at] {
-                Some(_) if !slot.required && random.chance(0.1) => None,
-                Some(value) => {
-                    let value = if random.chance(0.1) {
-                        let kind = *random.pick(&kinds[at]);
-                        pool.draw(random, kind)
-                    } else {
-                        mutated(value, pool, random)
-                    };
-                    if fits(slot.way, &value) {
-                        Some(value)
-                    } else {
-                        genes[at].clone()
-                    }
-                }
-                None if random.chance(0.5) => {
-                    let kind = *random.pick(&kinds[at]);
-                    let value = pool.draw(random, kind);
-                    Some(fitted(slot, value, pool, random))
-                }
-                None => None,
-            };
-        }
-        genes
+        Ok(count)
     }
 
     /// Executes calls that were not tried yet, and keeps what they tell; how many there were.
@@ -349,47 +392,83 @@ impl Search<'_, '_> {
         let mut calls = Vec::new();
         for genes in genes {
             let call = call(self.task.slots, &genes);
-            let text = format!("{:?}", (&call.receiver, &call.arguments));
-            if calls.len() < left && self.tried.insert(text) {
+            let mut hasher = DefaultHasher::new();
+            call.hash(&mut hasher);
+            if calls.len() < left && self.tried.insert(hasher.finish()) {
                 kept.push(genes);
                 calls.push(call);
             }
         }
-        if calls.is_empty() {
-            return Ok(0);
-        }
-        let executions = self.executor.run(&calls)?;
-        self.done.executions += executions.len();
-        let count = executions.len();
-        for (genes, execution) in kept.into_iter().zip(executions) {
-            self.learn(genes, execution, source);
-        }
-        Ok(count)
+        self.execute(
+            kept,
+            &calls,
+            |search, genes, execution| search.learn(genes, execution, source),
+            Self::is_enough,
+        )
     }
 
-    fn learn(&mut self, genes: Genes, execution: Execution, source: &'static str) {
+    /// A call that reached the goal, if it does.
+    ///
+    /// # Errors
+    /// No process, or an interruption.
+    pub fn hit(&mut self, genes: &Genes, execution: &mut Execution) -> Result<Option<Hit>, Stop> {
+        let ending = Ending::of(execution);
+        if !execution.reached || !ending.tells() {
+            execution.reached = false;
+            return Ok(None);
+        }
+        if self.task.confirms {
+            let confirmed = self.executor.confirm(&call(self.task.slots, genes))?;
+            if !confirmed.as_ref().is_some_and(|run| run.reached) {
+                self.strays += 1;
+                if self.strays <= RELOADS {
+                    self.executor.reload()?;
+                }
+                match confirmed {
+                    Some(run) => *execution = run,
+                    None => execution.reached = false,
+                }
+                return Ok(None);
+            }
+        }
+        let said = is_as_said(self.task.slots, genes);
+        Ok(Some(Hit {
+            genes: genes.clone(),
+            rank: 2 * ending.rank() + usize::from(!said),
+            ending,
+        }))
+    }
+
+    fn learn(
+        &mut self,
+        genes: Genes,
+        mut execution: Execution,
+        source: &'static str,
+    ) -> Result<(), Stop> {
         if let Outcome::Refused(what) = &execution.outcome
             && !self.done.refused.contains(what)
         {
             self.done.refused.push(what.clone());
         }
-        let score = score(self.task.aim, &execution, self.task.description.lines);
-        if execution.reached {
+        if let Some(hit) = self.hit(&genes, &mut execution)? {
             self.done.source.get_or_insert(source);
-            self.first_found.get_or_insert(self.done.executions);
-            if self.task.answers > 1 {
-                // Others like it may do it, too.
-                let member = Member {
-                    genes: genes.clone(),
-                    score,
-                    differs: None,
-                };
+            let executions = self.done.executions;
+            self.first_found
+                .get_or_insert_with(|| (executions, Instant::now()));
+            if self.task.answers > 1 || hit.rank > 0 {
+                // Others like it may do it, too, or in a better way.
+                let member = Member::new(genes.clone(), hit.rank as f64, None);
                 self.population.add(niche(&genes, &[]), member);
             }
-            self.endings.push(Ending::of(&execution));
-            self.done.found.push(genes);
-            return;
+            if self.hits.len() < HITS || self.task.answers > 1 {
+                self.hits.push(hit);
+            }
+            return Ok(());
         }
+        if self.is_spent()? {
+            return Ok(());
+        }
+        let score = score(self.task.aim, &execution, self.task.description.lines);
         let new = execution
             .covered
             .iter()
@@ -415,18 +494,13 @@ impl Search<'_, '_> {
             (Aim::Reported, None) => &execution.covered,
             _ => &[],
         };
-        self.population.add(
-            niche(&genes, way),
-            Member {
-                genes: genes.clone(),
-                score,
-                differs,
-            },
-        );
+        let member = Member::new(genes.clone(), score, differs);
+        self.population.add(niche(&genes, way), member);
         if score < self.nearest {
             self.nearest = score;
             self.done.nearest = Some((genes, execution));
         }
+        Ok(())
     }
 
     /// What a function makes of the goal may be what it makes the goal of: reversing, swapping, ciphers.
@@ -442,103 +516,5 @@ impl Search<'_, '_> {
                 self.waiting.push(turned);
             }
         }
-    }
-
-    /// Smaller calls that still reach the goal and end alike, as long as there are any.
-    fn shrink(&mut self) -> Result<(), Stop> {
-        let endings = std::mem::take(&mut self.endings);
-        let mut found: Vec<(Genes, Ending)> = std::mem::take(&mut self.done.found)
-            .into_iter()
-            .zip(endings)
-            .collect();
-        found.sort_by_cached_key(|(genes, _)| order(genes));
-        let (mut best, mut ending) = found.remove(0);
-        let mut spent = 0;
-        let mut pending = smaller(self.task.slots, &best);
-        while !pending.is_empty() && spent < SHRINK_CALLS && Instant::now() < self.budget.end {
-            if self.cancel.is_set() {
-                return Err(Stop::interrupted());
-            }
-            let rest = pending.split_off(pending.len().min(SHRINK_BATCH));
-            let calls: Vec<Call> = pending
-                .iter()
-                .map(|genes| call(self.task.slots, genes))
-                .collect();
-            let executions = self.executor.run(&calls)?;
-            spent += executions.len();
-            let mut reached: Vec<(Genes, Ending)> = pending
-                .into_iter()
-                .zip(executions)
-                .filter(|(_, execution)| execution.reached)
-                .map(|(genes, execution)| (genes, Ending::of(&execution)))
-                .filter(|(_, other)| ending.may_become(other))
-                .collect();
-            reached.sort_by_cached_key(|(genes, _)| order(genes));
-            let mut reached = reached.into_iter();
-            let next = reached.next();
-            // The others are small, too.
-            found.extend(reached);
-            pending = match next {
-                Some((genes, other)) if order(&genes) < order(&best) => {
-                    found.push((best, ending));
-                    (best, ending) = (genes, other);
-                    smaller(self.task.slots, &best)
-                }
-                other => {
-                    found.extend(other);
-                    rest
-                }
-            };
-        }
-        self.done.executions += spent;
-        found.push((best, ending));
-        found.sort_by_cached_key(|(genes, _)| order(genes));
-        let mut found: Vec<Genes> = found.into_iter().map(|(genes, _)| genes).collect();
-        found.dedup();
-        self.done.found = found;
-        Ok(())
-    }
-}
-
-/// How a call ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Ending {
-    /// One version: with a value, or in another way.
-    One(Way),
-    /// Two versions.
-    Two(Way, Way),
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Way {
-    Value,
-    /// With a class of exceptions.
-    Raised(String),
-    Other,
-}
-
-impl Way {
-    fn of(outcome: &Outcome) -> Self {
-        match outcome {
-            Outcome::Returned { .. } => Self::Value,
-            Outcome::Raised { class, .. } => Self::Raised(class.clone()),
-            _ => Self::Other,
-        }
-    }
-}
-
-impl Ending {
-    fn of(execution: &Execution) -> Self {
-        let first = Way::of(&execution.outcome);
-        match &execution.other {
-            None => Self::One(first),
-            Some(other) => Self::Two(first, Way::of(other)),
-        }
-    }
-
-    /// Whether a call may be replaced by a smaller one that ends in this way. Two versions part over the same
-    /// thing only if both go on to end as they did; one may come to return a value.
-    fn may_become(&self, other: &Self) -> bool {
-        self == other || *other == Self::One(Way::Value)
     }
 }

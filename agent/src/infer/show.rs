@@ -5,10 +5,16 @@ use std::fmt::Write as _;
 use ndbg_tools::python::executions::{Goal, Outcome};
 use serde_json::{Value as Json, json};
 
-use super::run::{Explained, Inferred};
+use super::run::{CALL_SECONDS, Explained, Inferred, Settings};
+use super::search::Limit;
+use super::short::{short, shortened};
+use super::spell::COLLECTED;
+use super::verify::Unsteady;
 
-/// Characters of a value that are shown.
+/// Characters of a value that are shown behind a call.
 const SHOWN: usize = 200;
+/// And in a remark.
+const REMARKED: usize = 60;
 
 /// The answer in words.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,8 +26,12 @@ pub struct Answer {
 }
 
 /// The answer for people.
-pub fn answer(goal: &Goal, inferred: &Inferred) -> Answer {
+pub fn answer(settings: &Settings, inferred: &Inferred) -> Answer {
+    let within = settings.call_seconds;
     let mut calls = String::new();
+    if inferred.description.is_async_generator && !inferred.found.is_empty() {
+        calls.push_str(COLLECTED);
+    }
     for found in &inferred.found {
         let _ = write!(calls, "{}", found.call);
         if let Some(probability) = found.probability {
@@ -34,8 +44,9 @@ pub fn answer(goal: &Goal, inferred: &Inferred) -> Answer {
             let _ = writeln!(calls, "  # {likely}");
             continue;
         }
+        let ending = |outcome| ended(outcome, within, SHOWN);
         // What a goal says already needs no second saying.
-        match (goal, &found.outcome, &found.other) {
+        match (&settings.goal, &found.outcome, &found.other) {
             (_, outcome, Some(other)) => {
                 let _ = write!(
                     calls,
@@ -51,7 +62,17 @@ pub fn answer(goal: &Goal, inferred: &Inferred) -> Answer {
         }
         calls.push('\n');
     }
+    Answer {
+        calls,
+        remarks: remarks(settings, inferred),
+    }
+}
+
+/// How calls were found, or how near it came.
+fn remarks(settings: &Settings, inferred: &Inferred) -> String {
     let mut remarks = String::new();
+    let goal = short(&inferred.described);
+    let within = settings.call_seconds;
     let effort = format!(
         "{} in {:.2} s",
         counted(inferred.executions, "execution"),
@@ -60,8 +81,8 @@ pub fn answer(goal: &Goal, inferred: &Inferred) -> Answer {
     if let Some(found) = inferred.found.first() {
         let _ = writeln!(
             remarks,
-            "verified: {}, in {} runs in new processes",
-            inferred.described, found.runs
+            "verified: {goal}, in {} runs in new processes",
+            found.runs
         );
         let by = inferred
             .source
@@ -74,15 +95,23 @@ pub fn answer(goal: &Goal, inferred: &Inferred) -> Answer {
     } else {
         let _ = writeln!(
             remarks,
-            "not found within the budget: no call that {} in {effort}",
-            inferred.described
+            "not found within the budget: no call that {goal} in {effort}"
         );
+        match inferred.limit {
+            Some(Limit::Seconds) => {
+                let _ = writeln!(remarks, "--seconds {} reached", settings.seconds);
+            }
+            Some(Limit::Executions) => {
+                let _ = writeln!(remarks, "--executions {} reached", settings.executions);
+            }
+            None => {}
+        }
         if let Some((call, execution)) = &inferred.nearest {
             let _ = writeln!(
                 remarks,
                 "nearest: {} {}",
                 short(call),
-                ending(&execution.outcome)
+                ended(&execution.outcome, within, REMARKED)
             );
             if let Some(distance) = execution.distance {
                 let _ = writeln!(
@@ -92,18 +121,36 @@ pub fn answer(goal: &Goal, inferred: &Inferred) -> Answer {
             }
         }
     }
-    if let Some((call, outcomes)) = &inferred.unsteady {
-        let _ = writeln!(
-            remarks,
-            "not deterministic: {} did not do the same in each new process: {}",
-            short(call),
-            outcomes.iter().map(ending).collect::<Vec<_>>().join("; ")
-        );
+    if let Some(unsteady) = &inferred.unsteady {
+        let _ = writeln!(remarks, "{}", unsteadiness(unsteady, within));
     }
     for what in &inferred.refused {
-        let _ = writeln!(remarks, "refused to calls: {what}");
+        let _ = writeln!(remarks, "refused to calls: {}", short(what));
     }
-    Answer { calls, remarks }
+    remarks
+}
+
+/// What a call did that did not do it again.
+fn unsteadiness(unsteady: &Unsteady, within: f64) -> String {
+    let call = short(&unsteady.call);
+    let mut endings: Vec<String> = Vec::new();
+    for outcome in &unsteady.outcomes {
+        let ending = ended(outcome, within, REMARKED);
+        if !endings.contains(&ending) {
+            endings.push(ending);
+        }
+    }
+    if unsteady.is_same {
+        format!(
+            "depends on earlier calls: {call} did it only after other calls; in a new process it {}",
+            endings.join("; ")
+        )
+    } else {
+        format!(
+            "not deterministic: {call} did not do the same in each new process: {}",
+            endings.join("; ")
+        )
+    }
 }
 
 /// What probabilities mean, and how the recorded call compares.
@@ -155,16 +202,14 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-fn short(text: &str) -> String {
-    if text.chars().count() <= SHOWN {
-        return text.to_owned();
-    }
-    let cut: String = text.chars().take(SHOWN).collect();
-    format!("{cut}…")
+/// How a call ended that had as long as calls have.
+pub fn ending(outcome: &Outcome) -> String {
+    ended(outcome, CALL_SECONDS, SHOWN)
 }
 
-/// How a call ended.
-pub fn ending(outcome: &Outcome) -> String {
+/// How a call ended that had so many seconds; values in so many letters.
+fn ended(outcome: &Outcome, within: f64, shown: usize) -> String {
+    let short = |text: &str| shortened(text, shown);
     match outcome {
         Outcome::Returned { text, cut, left } => {
             let left = left
@@ -184,7 +229,7 @@ pub fn ending(outcome: &Outcome) -> String {
                 short(message.lines().next().unwrap_or(""))
             )
         }
-        Outcome::TooLong => "does not end in time".into(),
+        Outcome::TooLong => format!("does not end within {within} s"),
         Outcome::Killed => "ends its process, or takes too much memory".into(),
         Outcome::Unbuildable(why) => format!("has arguments that cannot be built: {}", short(why)),
         Outcome::Refused(what) => format!("is refused {what}"),
@@ -213,10 +258,15 @@ pub fn json(function: &str, inferred: &Inferred) -> Json {
             "outcome": outcome(&execution.outcome),
             "distance": execution.distance,
         })),
-        "unsteady": inferred.unsteady.as_ref().map(|(call, outcomes)| json!({
-            "call": call,
-            "outcomes": outcomes.iter().map(outcome).collect::<Vec<_>>(),
+        "unsteady": inferred.unsteady.as_ref().map(|unsteady| json!({
+            "call": unsteady.call,
+            "outcomes": unsteady.outcomes.iter().map(outcome).collect::<Vec<_>>(),
+            "depends_on_earlier_calls": unsteady.is_same,
         })),
+        "limit": inferred.limit.map(|limit| match limit {
+            Limit::Seconds => "seconds",
+            Limit::Executions => "executions",
+        }),
         "refused": inferred.refused,
         "explained": inferred.explained.as_ref().map(|explained| json!({
             "calls": explained.calls,

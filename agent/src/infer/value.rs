@@ -1,5 +1,6 @@
 //! Arguments of a call: literals, members of enumerations, and objects that a class builds.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use ndbg_simulator::literal::Literal;
@@ -8,6 +9,9 @@ use num_bigint::BigInt;
 /// What makes an object with attributes and without calling its class: `rebuilt(Cart, items=[])`. Calls are
 /// executed where this name is known, and a test file defines it.
 pub const REBUILT: &str = "rebuilt";
+
+/// Bytes of a text beyond which its letters are not told apart when it is measured.
+const LONG: usize = 4_096;
 
 /// A value that can be written into a call.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,6 +67,8 @@ impl Value {
     pub fn kind(&self) -> Kind {
         match self {
             Self::Atom(Literal::Bool(_)) => Kind::Bool,
+            // A text that cannot be held here, such as half a character.
+            Self::Named(text) if text.starts_with('\'') => Kind::Str,
             Self::Atom(Literal::Int(_)) => Kind::Int,
             Self::Atom(Literal::Float(_) | Literal::Complex(..)) => Kind::Float,
             Self::Atom(Literal::Str(_)) => Kind::Str,
@@ -78,7 +84,13 @@ impl Value {
     /// How much a reader has to read: characters, with more for what is nested or far from zero.
     pub fn size(&self) -> usize {
         match self {
+            // Nobody reads so much.
+            Self::Atom(Literal::Str(text)) if text.len() > LONG => 1 + 2 * text.len(),
             Self::Atom(Literal::Str(text)) => 1 + text.chars().map(plain).sum::<usize>(),
+            // What is written with an exponent is far from zero all the same.
+            Self::Atom(literal @ Literal::Float(number)) if number.abs() >= 1e16 => {
+                literal.to_string().len() + number.abs().log10().min(400.0) as usize
+            }
             Self::Atom(literal) => literal.to_string().len(),
             Self::Named(text) => text.len().min(6),
             Self::Many(_, items) => 2 + items.iter().map(|item| 1 + item.size()).sum::<usize>(),
@@ -90,6 +102,23 @@ impl Value {
                 4 + arguments.iter().map(|(_, v)| 1 + v.size()).sum::<usize>()
             }
         }
+    }
+
+    /// Values and letters in it, counted up to about `most`.
+    pub fn bulk(&self, most: usize) -> usize {
+        let mut sum = 0;
+        let mut waiting = vec![self];
+        while let Some(value) = waiting.pop() {
+            sum += 1;
+            if let Self::Atom(Literal::Str(text)) = value {
+                sum += text.len();
+            }
+            if sum > most {
+                break;
+            }
+            waiting.extend(value.parts());
+        }
+        sum
     }
 
     /// The values directly in it.
@@ -111,6 +140,20 @@ impl Value {
             Self::Atom(_) | Self::Named(_) => true,
         }
     }
+}
+
+/// The items without those that came before.
+pub fn distinct(items: &[Value]) -> Vec<Value> {
+    let mut seen = HashSet::new();
+    let new = items.iter().filter(|item| seen.insert(item.to_string()));
+    new.cloned().collect()
+}
+
+/// The pairs without those whose key came before.
+pub fn without_doubles(mut pairs: Vec<(Value, Value)>) -> Vec<(Value, Value)> {
+    let mut seen = HashSet::new();
+    pairs.retain(|(key, _)| seen.insert(key.to_string()));
+    pairs
 }
 
 /// Letters, digits and spaces read easier than the rest.
@@ -145,8 +188,8 @@ impl fmt::Display for Value {
     /// As it is written in a call.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Atom(Literal::Float(number)) if !number.is_finite() => {
-                write!(f, "float('{number}')")
+            Self::Atom(literal @ Literal::Float(number)) if !number.is_finite() => {
+                write!(f, "float('{literal}')")
             }
             Self::Atom(literal) => write!(f, "{literal}"),
             Self::Named(text) => f.write_str(text),
@@ -234,7 +277,7 @@ mod tests {
         assert_eq!(built.to_string(), "Point(1, y=Axis.Y)");
         assert_eq!(
             Value::Atom(Literal::Float(f64::NAN)).to_string(),
-            "float('NaN')"
+            "float('nan')"
         );
     }
 

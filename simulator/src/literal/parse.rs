@@ -438,6 +438,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_seen_is_escaped_and_reads_back() {
+        for (text, written) in [
+            ("'a\u{202e}b'", r"'a\u202eb'"),
+            ("'\u{feff}'", r"'\ufeff'"),
+            ("'\u{2028}\u{a0}\u{3000}'", r"'\u2028\xa0\u3000'"),
+            ("'\u{e000}\u{378}'", r"'\ue000\u0378'"),
+            ("'\u{e0001}\u{10ffff}'", r"'\U000e0001\U0010ffff'"),
+            ("'\u{7f}\u{85}\u{ad}'", r"'\x7f\x85\xad'"),
+            ("'e\u{301} é 日 😀 ñ'", "'e\u{301} é 日 😀 ñ'"),
+        ] {
+            let value = parse(text).unwrap();
+            assert_eq!(value.to_string(), written);
+            assert_eq!(parse(written).unwrap(), value);
+        }
+    }
+
+    #[test]
     fn other_spellings_are_read_too() {
         for (text, written) in [
             ("[1,2,]", "[1, 2]"),
