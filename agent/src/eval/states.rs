@@ -173,6 +173,7 @@ fn entry(
         },
         seconds: settings.seconds,
         executions: EXECUTIONS,
+        call_seconds: infer::CALL_SECONDS,
         count: ANSWERS,
         seed: settings.seed,
     };

@@ -169,12 +169,13 @@ impl Lookup for Evidence<'_> {
             },
             seconds: SECONDS,
             executions: EXECUTIONS,
+            call_seconds: infer::CALL_SECONDS,
             count: 3,
             seed: 0,
         };
         match infer::infer_from(&settings, None, &runner, infer::Past::default()) {
             Ok(inferred) => {
-                let answer = infer::answer(&settings.goal, &inferred);
+                let answer = infer::answer(&settings, &inferred);
                 format!("{}{}", answer.calls, answer.remarks)
             }
             Err(stop) => stop.message,

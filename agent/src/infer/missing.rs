@@ -22,7 +22,7 @@ fn listed(names: &[&str]) -> String {
 pub fn explained(stop: Stop, subject: &Subject, source: &str) -> Stop {
     let defined = outline(source);
     let name = subject.function.as_str();
-    let is_callable = |what: What| matches!(what, What::Function { .. });
+    let is_callable = |what: What| what == What::Function;
     let callable: Vec<&str> = defined
         .iter()
         .filter(|one| is_callable(one.what))

@@ -1,7 +1,6 @@
 //! What a source defines: functions that can be called from outside, and what only looks like one.
 
-use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
-use ruff_python_ast::{Expr, Stmt, StmtFunctionDef};
+use ruff_python_ast::{Expr, Stmt};
 
 /// Something that a source defines.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,12 +15,7 @@ pub struct Defined {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
     /// A function or a method.
-    Function {
-        /// Whether it is accessed as an attribute.
-        is_property: bool,
-        /// Whether it yields and is awaited.
-        is_async_generator: bool,
-    },
+    Function,
     /// A function within another one.
     Inner,
     /// A class.
@@ -48,7 +42,7 @@ fn read(body: &[Stmt], prefix: &str, within: bool, found: &mut Vec<Defined>) {
         match statement {
             Stmt::FunctionDef(function) => {
                 let name = function.name.as_str();
-                let what = if within { What::Inner } else { of(function) };
+                let what = if within { What::Inner } else { What::Function };
                 found.push(defined(name, what));
                 read(&function.body, &format!("{prefix}{name}."), true, found);
             }
@@ -82,42 +76,6 @@ fn read(body: &[Stmt], prefix: &str, within: bool, found: &mut Vec<Defined>) {
     }
 }
 
-fn of(function: &StmtFunctionDef) -> What {
-    let is_property = function.decorator_list.iter().any(|decorator| {
-        let name = match &decorator.expression {
-            Expr::Name(name) => name.id.as_str(),
-            Expr::Attribute(attribute) => attribute.attr.as_str(),
-            _ => "",
-        };
-        matches!(name, "property" | "cached_property" | "getter")
-    });
-    let mut yields = Yields(false);
-    yields.visit_body(&function.body);
-    What::Function {
-        is_property,
-        is_async_generator: function.is_async && yields.0,
-    }
-}
-
-/// Whether a body yields, functions within it left out.
-struct Yields(bool);
-
-impl<'p> Visitor<'p> for Yields {
-    fn visit_stmt(&mut self, statement: &'p Stmt) {
-        if !matches!(statement, Stmt::FunctionDef(_) | Stmt::ClassDef(_)) {
-            walk_stmt(self, statement);
-        }
-    }
-
-    fn visit_expr(&mut self, expression: &'p Expr) {
-        match expression {
-            Expr::Yield(_) | Expr::YieldFrom(_) => self.0 = true,
-            Expr::Lambda(_) => {}
-            _ => walk_expr(self, expression),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,10 +88,6 @@ mod tests {
              async def stream(n):\n    for i in range(n):\n        yield i\n\n\
              async def plain():\n    def within(): yield 1\n\nif True:\n    def late(): ...\n",
         );
-        let function = |is_property, is_async_generator| What::Function {
-            is_property,
-            is_async_generator,
-        };
         let found: Vec<(&str, What)> = found
             .iter()
             .map(|defined| (defined.name.as_str(), defined.what))
@@ -143,13 +97,13 @@ mod tests {
             [
                 ("double", What::Lambda),
                 ("C", What::Class),
-                ("C.size", function(true, false)),
-                ("C.m", function(false, false)),
+                ("C.size", What::Function),
+                ("C.m", What::Function),
                 ("C.m.inner", What::Inner),
-                ("stream", function(false, true)),
-                ("plain", function(false, false)),
+                ("stream", What::Function),
+                ("plain", What::Function),
                 ("plain.within", What::Inner),
-                ("late", function(false, false)),
+                ("late", What::Function),
             ]
         );
         assert!(outline("def f(:").is_empty());

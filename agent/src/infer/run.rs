@@ -14,7 +14,6 @@ use super::imports::Names as ModuleNames;
 use super::likely::{Seen, probabilities};
 use super::material;
 use super::missing::explained;
-use super::outline::{Defined, What, outline};
 use super::process::Process;
 use super::proposals::{self, Start};
 use super::recorded::{self, Names};
@@ -181,15 +180,13 @@ pub fn infer_from(
         scratch: runner.scratch.clone(),
         each: Duration::from_secs_f64(settings.call_seconds.min(settings.seconds)),
         memory: runner.memory_limit.unwrap_or(1 << 30),
-        patience: std::time::Duration::from_secs(20),
+        patience: Duration::from_secs_f64(settings.seconds.clamp(2.0, 20.0)),
         cancel: runner.cancel.clone(),
     };
     let source = std::fs::read_to_string(&settings.subject.file).unwrap_or_default();
-    let (mut process, mut description) =
-        Process::start(place, &settings.subject, &settings.goal, end)
-            .map_err(|stop| explained(stop, &settings.subject, &source))?;
+    let (mut process, description) = Process::start(place, &settings.subject, &settings.goal, end)
+        .map_err(|stop| explained(stop, &settings.subject, &source))?;
     let patience = started.elapsed() * 6 + Duration::from_secs_f64(8.0 * settings.call_seconds);
-    refine(&mut description, &settings.subject, &source);
     let names = ModuleNames::of(&source);
     let known = Known {
         classes: &description.classes,
@@ -356,20 +353,6 @@ pub fn infer_from(
     }
     inferred.seconds = started.elapsed().as_secs_f64();
     Ok(inferred)
-}
-
-/// What the source says of a function beyond what its object does.
-fn refine(description: &mut Description, subject: &Subject, source: &str) {
-    let defined = outline(source);
-    let is_it = |defined: &&Defined| defined.name == subject.function;
-    if let Some(What::Function {
-        is_property,
-        is_async_generator,
-    }) = defined.iter().rev().find(is_it).map(|defined| defined.what)
-    {
-        description.is_property |= is_property;
-        description.is_async_generator |= is_async_generator;
-    }
 }
 
 /// Calls with their probabilities, the likeliest first.

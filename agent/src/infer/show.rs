@@ -119,6 +119,13 @@ fn remarks(settings: &Settings, inferred: &Inferred) -> String {
                     "         at a distance of {distance:.3} from the goal"
                 );
             }
+            if let Some(raised) = &execution.raised {
+                let _ = writeln!(
+                    remarks,
+                    "         where the condition raised {}",
+                    short(raised)
+                );
+            }
         }
     }
     if let Some(unsteady) = &inferred.unsteady {

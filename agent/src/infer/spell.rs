@@ -16,6 +16,11 @@ async def collected(items):
 pub fn written(description: &Description, function: &str, call: &Call) -> String {
     let name = function.rsplit('.').next().unwrap_or(function);
     let reached = match &call.receiver {
+        // `C.name.setter`: an assignment, as an expression.
+        Some(receiver) if description.is_setter => {
+            let name = function.rsplit('.').nth(1).unwrap_or(name);
+            format!("setattr({receiver}, '{name}', {})", call.arguments)
+        }
         Some(receiver) if description.is_property => format!("{receiver}.{name}"),
         Some(receiver) => format!("{receiver}.{name}({})", call.arguments),
         None => format!("{function}({})", call.arguments),
@@ -68,6 +73,7 @@ pub mod tests {
             is_async: false,
             is_generator: false,
             is_property: false,
+            is_setter: false,
             is_async_generator: false,
             unsteady_names: Vec::new(),
         }

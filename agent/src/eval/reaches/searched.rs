@@ -207,6 +207,7 @@ fn settings(subject: &Subject, goal: Goal, seconds: f64, seed: u64) -> Settings 
         },
         seconds,
         executions: EXECUTIONS,
+        call_seconds: infer::CALL_SECONDS,
         count: 1,
         seed,
     }
