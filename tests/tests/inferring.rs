@@ -308,9 +308,52 @@ fn a_function_that_does_not_repeat_itself_is_not_believed() {
 }
 
 #[test]
+fn what_depends_on_earlier_calls_is_told_from_chance_and_searched_on() {
+    let repo = repo();
+    repo.write(
+        "shop/state.py",
+        "calls = 0\n\n\ndef counted(x):\n    global calls\n    calls += 1\n    \
+         return 'many' if calls > 60 else 'few'\n\n\ndef either(x):\n    global calls\n    \
+         calls += 1\n    return 'many' if calls > 60 or x == 'secret word' else 'few'\n",
+    );
+    let goal = ["--returns", "'many'", "--seconds", "8"];
+    let done = infer(&repo, &[&["shop/state.py::counted"], &goal[..]].concat());
+    let said = text(&done.stderr);
+    assert_eq!(done.status.code(), Some(1), "{said}");
+    assert!(said.contains("did it only after other calls"), "{said}");
+    assert!(said.contains("in a new process it returns 'few'"), "{said}");
+    assert!(!said.contains("not deterministic"), "{said}");
+    let args = [&["shop/state.py::either", "--count", "1"], &goal[..]].concat();
+    assert_eq!(found(&repo, &args), "either('secret word')\n");
+}
+
+#[test]
+fn goals_are_spelled_as_in_source() {
+    let repo = repo();
+    repo.write("shop/same.py", "def same(x):\n    return x\n");
+    for (goal, call) in [
+        ("0x10", "same(16)\n"),
+        ("1_000", "same(1000)\n"),
+        ("'a' 'b'", "same('ab')\n"),
+        (r"r'\d'", "same('\\\\d')\n"),
+        ("1,2", "same((1, 2))\n"),
+        ("-  5", "same(-5)\n"),
+        ("float('inf')", "same(float('inf'))\n"),
+        ("'a\u{202e}b'", "same('a\\u202eb')\n"),
+    ] {
+        let args = ["shop/same.py::same", "--returns", goal, "--count", "1"];
+        assert_eq!(found(&repo, &args), call);
+    }
+}
+
+#[test]
 fn mistakes_of_the_command_line_are_explained() {
     let repo = repo();
     repo.write("broken.py", "def f(:\n");
+    repo.write(
+        "shop/short.py",
+        "double = lambda x: 2 * x\n\n\ndef f(x): ...\n",
+    );
     repo.write(
         "needs.py",
         "import nothing_of_the_kind\n\ndef f(x):\n    return x\n",
@@ -325,6 +368,37 @@ fn mistakes_of_the_command_line_are_explained() {
             &["shop/post.py::Shelf", "--returns", "1"],
             "is a class",
             "Shelf.put",
+        ),
+        (
+            &["shop/post.py::zebra", "--returns", "1"],
+            "no function `zebra`",
+            "functions of the file: ",
+        ),
+        (
+            &["shop/short.py::double", "--returns", "1"],
+            "is a lambda",
+            "def double",
+        ),
+        (
+            &["shop/pots.py::initials", "--returns", "1"],
+            "there is no file",
+            "near: shop/post.py",
+        ),
+        (&["shop::f", "--returns", "1"], "is a folder", ""),
+        (
+            &["shop/post.py::initials", "--returns", "nan"],
+            "is a name",
+            "float('nan')",
+        ),
+        (
+            &["shop/post.py::initials", "--returns", "Size.LARGE"],
+            "is a name",
+            "--where",
+        ),
+        (
+            &["shop/post.py::initials", "--returns", "[1, 2"],
+            "not closed",
+            "",
         ),
         (
             &["shop/post.py", "--returns", "1"],

@@ -26,6 +26,7 @@ mod pytest;
 mod readings;
 mod recorded;
 mod reduce;
+mod returned;
 mod run;
 mod score;
 mod search;
