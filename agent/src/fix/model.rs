@@ -26,7 +26,11 @@ pub fn planner<'a>(
     let model = Model::parse(&settings.name, settings.base_url.as_deref()).map_err(usage)?;
     let price = prices(settings)?.of(&model);
     let mut limits = settings.limits.clone();
-    limits.context = limits.context.or(price.map(|price| price.context));
+    // A server that nobody pays is in no list that would know its context.
+    let known = price
+        .map(|price| price.context)
+        .filter(|&tokens| tokens > 0);
+    limits.context = limits.context.or(known);
     let endpoint = endpoint(settings, &model, reporter)?;
     let mut caps = settings.caps;
     let is_priced = price.is_some() || settings.replay.is_some();
