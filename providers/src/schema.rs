@@ -18,7 +18,7 @@ impl Schema {
         format!(
             "Answer with one JSON value that fits the following JSON Schema, and with nothing else: \
              no explanation, no code fence.\n{}",
-            self.schema
+            spelled(&self.schema)
         )
     }
 }
@@ -77,6 +77,42 @@ pub(crate) fn closed(schema: &Value) -> Value {
     }
 }
 
+/// JSON text in which the properties of a schema stand in the order in which it requires them. Servers let a model
+/// write them in the order of the schema, and what comes first is what the rest follows from; a map sorts its keys.
+pub fn spelled(value: &Value) -> String {
+    let joined = |parts: Vec<String>| parts.join(",");
+    match value {
+        Value::Object(object) => {
+            let required = object.get("required").and_then(Value::as_array);
+            let entry = |(key, value): (&String, &Value)| {
+                let value = match (value, required) {
+                    (Value::Object(properties), Some(required)) if key == "properties" => {
+                        in_order(properties, required)
+                    }
+                    _ => spelled(value),
+                };
+                format!("{}:{value}", Value::String(key.clone()))
+            };
+            format!("{{{}}}", joined(object.iter().map(entry).collect()))
+        }
+        Value::Array(items) => format!("[{}]", joined(items.iter().map(spelled).collect())),
+        other => other.to_string(),
+    }
+}
+
+fn in_order(properties: &Map<String, Value>, required: &[Value]) -> String {
+    let place = |key: &str| {
+        let first = required.iter().position(|name| name.as_str() == Some(key));
+        first.unwrap_or(required.len())
+    };
+    let mut entries: Vec<_> = properties.iter().collect();
+    entries.sort_by_key(|(key, _)| place(key));
+    let entries = entries.into_iter();
+    let entries =
+        entries.map(|(key, value)| format!("{}:{}", Value::String(key.clone()), spelled(value)));
+    format!("{{{}}}", entries.collect::<Vec<_>>().join(","))
+}
+
 /// JSON text with sorted keys and no spaces, whatever order the map keeps.
 pub(crate) fn canonical(value: &Value) -> String {
     match value {
@@ -129,6 +165,21 @@ mod tests {
             json!({"type": "object", "additionalProperties": false,
                 "properties": {"minimum": {"type": "integer"}}})
         );
+    }
+
+    #[test]
+    fn properties_are_written_in_the_order_in_which_they_are_required() {
+        let schema = json!({"type": "object", "required": ["old", "new"], "properties":
+            {"new": {"type": "string"}, "also": {}, "old": {"type": "string"}}});
+        let text = spelled(&json!({"format": [schema], "a": "\""}));
+        assert!(
+            text.contains(
+                r#""properties":{"old":{"type":"string"},"new":{"type":"string"},"also":{}}"#
+            ),
+            "{text}"
+        );
+        let read: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(read["format"][0], schema);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::endpoint::{Progress, Stop};
 use crate::failure::Failure;
 use crate::network::{causes, host_of};
 use crate::provider::Language;
+use crate::schema::spelled;
 use crate::sse::{Decoder, Event};
 use crate::wire::{self, Call};
 use crate::{keys::Key, provider::Provider, retry};
@@ -117,7 +118,8 @@ async fn send(attempt: &Attempt<'_>, call: &Call) -> Result<Response, Missed> {
     let mut request = attempt
         .client
         .post(format!("{}{}", attempt.base, call.path))
-        .json(&call.body);
+        .header(reqwest::header::CONTENT_TYPE, "application/json")
+        .body(spelled(&call.body));
     for (name, value) in &call.headers {
         request = request.header(*name, *value);
     }

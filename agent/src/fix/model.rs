@@ -1,7 +1,8 @@
 //! A language model as a planner: what is opened, what it may take, what is written down.
 
+use camino::Utf8PathBuf;
 use ndbg_providers::{
-    Endpoint, Failure, Journal, Meter, Model, Prices, Recorder, Replayer, Secret, open,
+    Endpoint, Failure, Journal, Meter, Model, Price, Prices, Recorder, Replayer, Secret, open,
 };
 use ndbg_tools::Cancel;
 
@@ -11,6 +12,7 @@ use super::settings::ModelSettings;
 use super::stop::Stop;
 use crate::outcome::Outcome;
 use crate::plan::llm::{Exchange, LlmPlanner};
+use crate::plan::local::LocalModel;
 use crate::report::{Event, Level, Reporter};
 
 /// Opens the model. Nothing is asked yet.
@@ -23,18 +25,27 @@ pub fn planner<'a>(
     reporter: &'a Reporter,
     cancel: &Cancel,
 ) -> Result<LlmPlanner<'a>, Stop> {
-    let model = Model::parse(&settings.name, settings.base_url.as_deref()).map_err(usage)?;
-    let price = prices(settings)?.of(&model);
+    let source = source(settings)?;
+    let price = match &source {
+        Source::File(_) => Some(Price::FREE),
+        Source::Server(model) => prices(settings)?.of(model),
+    };
     let mut limits = settings.limits.clone();
-    limits.context = limits.context.or(price.map(|price| price.context));
-    let endpoint = endpoint(settings, &model, reporter)?;
+    // A server that nobody pays is in no list that would know its context.
+    let known = price
+        .map(|price| price.context)
+        .filter(|&tokens| tokens > 0);
+    limits.context = limits.context.or(known);
+    let endpoint = endpoint(settings, &source, &mut limits.context, reporter)?;
     let mut caps = settings.caps;
     let is_priced = price.is_some() || settings.replay.is_some();
     if !is_priced {
         // Tokens are held to all the same.
         caps.max_cost = None;
-        let text =
-            format!("the price of `{model}` is not known: its cost is not limited, its tokens are");
+        let text = format!(
+            "the price of `{}` is not known: its cost is not limited, its tokens are",
+            settings.name
+        );
         let hint = "`--prices FILE` adds it, `--max-tokens` limits tokens".to_owned();
         note(reporter, Level::Warning, text, Some(hint));
     } else if price.is_none() {
@@ -53,24 +64,53 @@ pub fn planner<'a>(
     ))
 }
 
+/// Where a model is.
+enum Source {
+    /// In a file, to be run here.
+    File(Utf8PathBuf),
+    /// Behind a server.
+    Server(Model),
+}
+
+fn source(settings: &ModelSettings) -> Result<Source, Stop> {
+    match LocalModel::named(&settings.name) {
+        Some(path) if settings.base_url.is_none() => Ok(Source::File(path)),
+        _ => Model::parse(&settings.name, settings.base_url.as_deref())
+            .map(Source::Server)
+            .map_err(usage),
+    }
+}
+
+/// Opens what answers; a file also says how many tokens fit.
 fn endpoint(
     settings: &ModelSettings,
-    model: &Model,
+    source: &Source,
+    context: &mut Option<u64>,
     reporter: &Reporter,
 ) -> Result<Box<dyn Endpoint>, Stop> {
-    // What is replayed needs no key.
+    // What is replayed needs no key and no file.
     if let Some(folder) = &settings.replay {
         let replayer = Replayer::open(folder.as_std_path(), &[]).map_err(usage)?;
         return Ok(Box::new(replayer));
     }
-    let live = open(model, &settings.config).map_err(unreachable)?;
-    let secrets: Vec<Secret> = live.secrets().to_vec();
+    let (live, secrets): (Box<dyn Endpoint>, Vec<Secret>) = match source {
+        Source::File(path) => {
+            let model = LocalModel::open(path)?;
+            *context = context.or(Some(model.context()));
+            (Box::new(model), Vec::new())
+        }
+        Source::Server(model) => {
+            let live = open(model, &settings.config).map_err(unreachable)?;
+            let secrets = live.secrets().to_vec();
+            (Box::new(live), secrets)
+        }
+    };
     reporter.hide(&secrets);
     let live: Box<dyn Endpoint> = match &settings.journal {
         Some(folder) => {
             Box::new(Journal::open(live, folder.as_std_path(), &secrets).map_err(usage)?)
         }
-        None => Box::new(live),
+        None => live,
     };
     Ok(match &settings.record {
         Some(folder) => Box::new(Recorder::new(live, folder.as_std_path(), &secrets)),

@@ -3,6 +3,7 @@
 mod candidate;
 mod facts;
 pub mod llm;
+pub mod local;
 pub mod search;
 mod sequence;
 

@@ -5,10 +5,13 @@ use serde_json::json;
 
 use super::config::{Config, Rope, Training};
 use super::error::ModelError;
+use super::vocabulary::byte_names;
 use super::weights::Weights;
 
 /// Kinds of tokens that stand for themselves wherever they are spelled: control, user defined.
 const SPELLED: [i64; 2] = [3, 4];
+/// The kind of tokens that are pieces of text.
+const NORMAL: i64 = 1;
 
 /// Where texts are cut before they are merged, by the name that llama.cpp has for it.
 const CUTS: &[(&str, &str)] = &[
@@ -153,6 +156,62 @@ pub fn tokenizer_json(content: &Content) -> Result<String, ModelError> {
         "model": {"type": "BPE", "vocab": vocabulary, "merges": merges, "ignore_merges": name == "llama-bpe"},
     });
     Ok(file.to_string())
+}
+
+/// A token as a file has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Token {
+    /// Bytes of a text.
+    Text(Vec<u8>),
+    /// Stands for itself where it is spelled, and is no part of a text.
+    Special(String),
+    /// Never comes.
+    Unused,
+}
+
+/// The tokens in the order of their ids.
+pub fn tokens(content: &Content) -> Vec<Token> {
+    let list = |key: &str| {
+        content
+            .metadata
+            .get(key)
+            .and_then(|list| list.to_vec().ok())
+    };
+    let kinds = list("tokenizer.ggml.token_type");
+    let kind = |id: usize| as_whole(kinds?.get(id)?);
+    let tokens = list("tokenizer.ggml.tokens").map_or(&[][..], Vec::as_slice);
+    let names = byte_names();
+    tokens
+        .iter()
+        .enumerate()
+        .map(|(id, token)| match (token.to_string(), kind(id)) {
+            (Ok(text), Some(kind)) if SPELLED.contains(&kind) => Token::Special(text.clone()),
+            (Ok(text), Some(NORMAL) | None) => {
+                let bytes: Option<Vec<u8>> =
+                    text.chars().map(|name| names.get(&name).copied()).collect();
+                bytes.map_or(Token::Unused, Token::Text)
+            }
+            _ => Token::Unused,
+        })
+        .collect()
+}
+
+/// The template of a conversation.
+pub fn template(content: &Content) -> Option<&str> {
+    text(content, "tokenizer.chat_template").filter(|template| !template.trim().is_empty())
+}
+
+/// The number of a token that the file names.
+pub fn id(content: &Content, key: &str) -> Option<u32> {
+    u32::try_from(whole(content, key)?).ok()
+}
+
+/// Whether every text begins with the token that the file names for it.
+pub fn adds_begin(content: &Content) -> bool {
+    let value = content.metadata.get("tokenizer.ggml.add_bos_token");
+    value
+        .and_then(|value| value.to_bool().ok())
+        .unwrap_or(false)
 }
 
 fn text<'a>(content: &'a Content, key: &str) -> Option<&'a str> {

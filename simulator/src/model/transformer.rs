@@ -118,6 +118,11 @@ impl Cache {
         Ok(())
     }
 
+    /// Forgets what one row has read after so many tokens.
+    pub fn shorten(&mut self, length: usize) {
+        self.length = self.length.min(length);
+    }
+
     /// These rows only, or again.
     fn rows(&self, rows: &[usize]) -> Result<Self, ModelError> {
         let index: Vec<u32> = rows.iter().map(|&row| row as u32).collect();
@@ -158,6 +163,25 @@ impl Transformer {
             frequencies: config.rope.frequencies(config.head_width),
             config,
         })
+    }
+
+    /// A cache of one row that has read nothing.
+    pub fn begin(&self) -> Cache {
+        Cache {
+            keys: Vec::new(),
+            values: Vec::new(),
+            starts: vec![0],
+            length: 0,
+        }
+    }
+
+    /// Goes on reading in the one row of a cache. The logits follow the last token.
+    ///
+    /// # Errors
+    /// A computation that failed.
+    pub fn append(&self, cache: &mut Cache, tokens: &[u32]) -> Result<Logits, ModelError> {
+        let last = tokens.len().saturating_sub(1) as u32;
+        self.forward(cache, &Input::new(&[tokens], false), &[last])
     }
 
     /// Reads columns; the logits after those that are wanted, row by row.

@@ -198,6 +198,11 @@ fn byte_name(byte: u8) -> char {
     char::from_u32(256 + before as u32).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
+/// Bytes by the characters that write them.
+pub(super) fn byte_names() -> HashMap<char, u8> {
+    (0..=255).map(|byte| (byte_name(byte), byte)).collect()
+}
+
 /// A vocabulary with merges, or of another kind: whatever the `tokenizers` library reads.
 pub struct Merged {
     tokenizer: tokenizers::Tokenizer,

@@ -57,15 +57,18 @@ pub struct Replacement {
     pub new: String,
 }
 
-/// The JSON that an answer is held to.
+/// The JSON that an answer is held to. Properties stand in the order in which they are to be thought of: what is
+/// wrong before what follows from it, the old text before the new.
 pub fn schema() -> Schema {
     let text = || json!({ "type": "string" });
     let line = || json!({ "type": "integer" });
-    let object = |properties: Json| {
-        let names: Vec<&String> = properties
-            .as_object()
-            .map(|properties| properties.keys().collect())
-            .unwrap_or_default();
+    let list = |items: Json| json!({ "type": "array", "items": items });
+    let object = |properties: &[(&str, Json)]| {
+        let names: Vec<&str> = properties.iter().map(|property| property.0).collect();
+        let properties: serde_json::Map<String, Json> = properties
+            .iter()
+            .map(|(name, schema)| ((*name).to_owned(), schema.clone()))
+            .collect();
         json!({
             "type": "object",
             "properties": properties,
@@ -73,20 +76,18 @@ pub fn schema() -> Schema {
             "additionalProperties": false,
         })
     };
-    let prediction = object(json!({ "file": text(), "line": line(), "condition": text() }));
-    let edit = object(json!({ "file": text(), "old": text(), "new": text() }));
-    let hypothesis = object(json!({
-        "claim": text(),
-        "file": text(),
-        "line": line(),
-        "prediction": prediction,
-        "edits": { "type": "array", "items": edit },
-    }));
+    let prediction = object(&[("file", text()), ("line", line()), ("condition", text())]);
+    let edit = object(&[("file", text()), ("old", text()), ("new", text())]);
+    let hypothesis = object(&[
+        ("claim", text()),
+        ("file", text()),
+        ("line", line()),
+        ("prediction", prediction),
+        ("edits", list(edit)),
+    ]);
     Schema {
         name: "hypotheses".into(),
-        schema: object(json!({
-            "hypotheses": { "type": "array", "items": hypothesis },
-        })),
+        schema: object(&[("hypotheses", list(hypothesis))]),
     }
 }
 

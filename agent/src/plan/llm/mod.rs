@@ -14,7 +14,7 @@ mod prompt;
 mod queries;
 mod repeats;
 
-pub use answer::{Hypothesis, Prediction, Replacement};
+pub use answer::{Hypothesis, Prediction, Replacement, schema};
 pub use planner::{Exchange, Limits, LlmPlanner, Watch};
 pub use prediction::Verdict;
 pub use prompt::PromptError;

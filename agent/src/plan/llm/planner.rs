@@ -30,6 +30,8 @@ const TEMPERATURE: f64 = 0.2;
 const RESTLESS: f64 = 0.9;
 /// Rounds of nothing but repetitions after which it is over.
 const CIRCLES: usize = 2;
+/// Characters that are kept of an answer that cannot be used.
+const RECOGNISED: usize = 300;
 /// Candidates of the search planner that are kept to be told.
 const TRIED: usize = 2_000;
 
@@ -154,6 +156,8 @@ pub struct LlmPlanner<'w> {
     repeats: Repeats,
     /// What is to be said of the last round besides the results of its candidates.
     notes: Vec<(String, String)>,
+    /// What opened the round.
+    told: Option<minijinja::Value>,
     tried: VecDeque<Feedback>,
     next_id: u64,
     offers_queries: bool,
@@ -191,6 +195,7 @@ impl<'w> LlmPlanner<'w> {
             circles: 0,
             repeats: Repeats::default(),
             notes: Vec::new(),
+            told: None,
             tried: VecDeque::new(),
             next_id: FIRST_ID,
             offers_queries: true,
@@ -246,16 +251,23 @@ impl<'w> LlmPlanner<'w> {
                 )
             })
             .collect();
-        let text = self.render(
-            "round.txt",
-            context! {
-                results => told,
-                repeated => self.circles > 0,
-                elsewhere => elsewhere.join(", "),
-                queries => self.queries_now(),
-            },
-        )?;
-        self.messages.push(Message::user(text));
+        self.told = Some(context! {
+            results => told,
+            repeated => self.circles > 0,
+            elsewhere => elsewhere.join(", "),
+        });
+        self.messages.push(Message::user(""));
+        self.say_round(self.queries_now())
+    }
+
+    /// Writes what is said of the last round into the last message, where that is what opens this one.
+    fn say_round(&mut self, queries: bool) -> Result<(), PlanError> {
+        if let (Some(told), Some(Message::User { .. })) = (&self.told, self.messages.last()) {
+            let values = context! { queries => queries, ..told.clone() };
+            let text = self.render("round.txt", values)?;
+            self.messages.pop();
+            self.messages.push(Message::user(text));
+        }
         Ok(())
     }
 
@@ -277,6 +289,7 @@ impl<'w> LlmPlanner<'w> {
         let (text, level) = brief::render(prompts, &told, room, self.level).map_err(failed)?;
         self.level = level;
         self.messages = vec![Message::user(text)];
+        self.told = None;
         Ok(())
     }
 
@@ -326,7 +339,8 @@ impl<'w> LlmPlanner<'w> {
                 } else {
                     TEMPERATURE
                 }),
-                seed: Some(0),
+                // A model that says the same again should not have to.
+                seed: Some(self.round as u64),
             };
             let tokens = request.prompt_estimate();
             self.meter
@@ -356,6 +370,7 @@ impl<'w> LlmPlanner<'w> {
                     if !request.tools.is_empty() && self.offers_queries =>
                 {
                     self.offers_queries = false;
+                    self.say_round(false)?;
                     (self.watch)(Exchange::Unusable {
                         round: self.round,
                         why: format!("the model takes no questions: {message}"),
@@ -461,7 +476,13 @@ impl<'w> LlmPlanner<'w> {
                 return Ok(None);
             }
             let read = answer::read(&reply.text);
-            self.messages.push(Message::assistant(reply.text));
+            // What cannot be used is only there to be recognised: whole, it is paid for again and again, and small
+            // models copy it.
+            let said = match &read {
+                Ok(_) => reply.text,
+                Err(_) => shortened(&reply.text),
+            };
+            self.messages.push(Message::assistant(said));
             let problem = match read {
                 Ok(answer) => return Ok(Some(answer)),
                 Err(_) if reply.finish == Finish::Length => {
@@ -597,6 +618,14 @@ impl<'w> LlmPlanner<'w> {
         }
         self.failed_rounds += 1;
         Ok(candidates)
+    }
+}
+
+/// The beginning of a text.
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(RECOGNISED) {
+        Some((at, _)) => format!("{} …", &text[..at]),
+        None => text.to_owned(),
     }
 }
 
