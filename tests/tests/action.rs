@@ -118,7 +118,7 @@ fn a_failing_test_becomes_a_patch_outputs_annotations_and_a_summary() {
         );
     }
     let patch = fs::read(&step.outputs["patch-file"]).unwrap();
-    assert!(repo.tests_pass_with(&patch, &Venv::Plain.python(), &[]));
+    assert!(repo.tests_pass_with(&patch, Venv::Plain.python(), &[]));
 }
 
 #[test]

@@ -26,6 +26,9 @@ import ndbg_execute_chance
 import ndbg_execute_worker
 import ndbg_process
 
+# What is ours may be kept compiled; beside the user's files nothing is written.
+sys.dont_write_bytecode = True
+
 STALL = 1.0
 # Beyond what an import may take, which its own process looks after.
 LOADING = 10.0

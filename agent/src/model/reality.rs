@@ -51,8 +51,10 @@ impl Reality {
             .map_err(|path| broken(format!("`{}` is not UTF-8", path.display())))?;
         let found = environment::discover(python, folders, cancel);
         let (interpreter, _) = environment::choose(&found, &scratch, cancel)?;
-        let plugin =
-            plugin::install(&scratch.join("plugin")).map_err(|error| broken(error.to_string()))?;
+        // Where the cache cannot be written, it is compiled each time.
+        let plugin = plugin::shared()
+            .or_else(|_| plugin::install(&scratch.join("plugin")))
+            .map_err(|error| broken(error.to_string()))?;
         let work = scratch.join("work");
         fs::create_dir_all(&work).map_err(|error| broken(format!("{work}: {error}")))?;
         Ok(Self {

@@ -1,6 +1,8 @@
 //! SARIF 2.1.0 (OASIS, 2020), for code scanning: the place that a verified patch mends, with the patch as a fix,
 //! or else the most suspicious statements.
 
+use std::fmt::Write as _;
+
 use camino::Utf8Path;
 use serde_json::{Value as Json, json};
 
@@ -133,7 +135,7 @@ fn uri(path: &Utf8Path) -> String {
         if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
             out.push(char::from(byte));
         } else {
-            out.push_str(&format!("%{byte:02X}"));
+            let _ = write!(out, "%{byte:02X}");
         }
     }
     out

@@ -329,7 +329,6 @@ fn opened(place: &Place, settings: &Json, seed: &str) -> Result<Conversation, Ex
         .args(["-s", "-S"])
         .arg(place.plugin.join("ndbg_execute.py"))
         .env("PYTHONHASHSEED", seed)
-        .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("PYTHONIOENCODING", "utf-8");
     let mut child = Conversation::start(&spec)?;
     send(&mut child, settings)?;

@@ -1,8 +1,12 @@
 //! The Python side, embedded: pytest plugin, recorder, warm runner.
 
+use std::fmt::Write as _;
 use std::fs;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use sha2::{Digest as _, Sha256};
+
+use super::managed::cache_folder;
 
 macro_rules! embedded {
     ($($name:literal),* $(,)?) => {
@@ -72,6 +76,30 @@ const FILES: &[(&str, &str)] = embedded![
     "ndbg_trace_values.py",
     "ndbg_values.py",
 ];
+
+/// A folder in the cache that holds the Python side and stays, so that Python compiles it once. Its name holds a
+/// digest of the contents.
+pub fn shared() -> std::io::Result<Utf8PathBuf> {
+    let mut digest = Sha256::new();
+    for (name, text) in FILES {
+        digest.update(name.as_bytes());
+        digest.update(text.as_bytes());
+    }
+    let mut name = "python-".to_owned();
+    for byte in digest.finalize().iter().take(8) {
+        let _ = write!(name, "{byte:02x}");
+    }
+    let folder = cache_folder().join(name);
+    if !folder.is_dir() {
+        // Whole or not at all; another process may do the same at the same time.
+        let made = Utf8PathBuf::from(format!("{folder}.{}", std::process::id()));
+        install(&made)?;
+        if fs::rename(&made, &folder).is_err() {
+            fs::remove_dir_all(&made)?;
+        }
+    }
+    Ok(folder)
+}
 
 /// Writes the Python side into `folder`, which goes on `PYTHONPATH`.
 pub fn install(folder: &Utf8Path) -> std::io::Result<Utf8PathBuf> {

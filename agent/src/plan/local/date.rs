@@ -1,5 +1,7 @@
 //! Today's date, as templates of conversations want it.
 
+use std::fmt::Write as _;
+
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const MONTHS: [&str; 12] = [
@@ -37,8 +39,8 @@ fn written(days: u64, format: &str) -> String {
         let directive = rest.next().unwrap_or('%');
         match directive {
             'Y' => text += &year.to_string(),
-            'm' => text += &format!("{month:02}"),
-            'd' => text += &format!("{day:02}"),
+            'm' => write!(text, "{month:02}").unwrap_or_default(),
+            'd' => write!(text, "{day:02}").unwrap_or_default(),
             'B' => text += name,
             'b' => text += &name[..3],
             '%' => text.push('%'),
