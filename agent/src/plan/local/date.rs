@@ -37,8 +37,8 @@ fn written(days: u64, format: &str) -> String {
         let directive = rest.next().unwrap_or('%');
         match directive {
             'Y' => text += &year.to_string(),
-            'm' => text += &format!("{month:02}"),
-            'd' => text += &format!("{day:02}"),
+            'm' => text += &two(month),
+            'd' => text += &two(day),
             'B' => text += name,
             'b' => text += &name[..3],
             '%' => text.push('%'),
@@ -49,6 +49,10 @@ fn written(days: u64, format: &str) -> String {
         }
     }
     text
+}
+
+fn two(number: u64) -> String {
+    format!("{number:02}")
 }
 
 /// Year, month and day so many days after 1970-01-01: the algorithm of Howard Hinnant, "chrono-compatible low-level

@@ -29,9 +29,12 @@ fn byte_names() -> Vec<String> {
     let plain = |byte: &u8| matches!(byte, 33..=126 | 161..=172 | 174..=255);
     let mut others = 256..;
     (0..=255u8)
-        .map(|byte| match plain(&byte) {
-            true => char::from(byte).to_string(),
-            false => char::from_u32(others.next().unwrap()).unwrap().to_string(),
+        .map(|byte| {
+            if plain(&byte) {
+                char::from(byte).to_string()
+            } else {
+                char::from_u32(others.next().unwrap()).unwrap().to_string()
+            }
         })
         .collect()
 }
