@@ -8,7 +8,10 @@ shopt -s extglob globstar
 patch=$1
 globs=${2:-}
 refuse() {
-  printf '::error title=ndbg-agent::patch refused: %s\n' "$1"
+  # Names of files could pretend to be commands of the runner.
+  local text=${1//'%'/%25}
+  text=${text//$'\r'/%0D}
+  printf '::error title=ndbg-agent::patch refused: %s\n' "${text//$'\n'/%0A}"
   exit 1
 }
 
@@ -29,12 +32,13 @@ while IFS=$'\t' read -r -d '' added removed path; do
     *) refuse "\`$path\` is no tracked plain file" ;;
   esac
   name=${path##*/}
-  case "/$path" in
-    */.git/* | */.github/* | */tests/* | */test/* | */testing/*) refuse "\`$path\` is protected" ;;
+  [[ $name == *.py ]] || refuse "\`$path\` is no Python file"
+  case "/${path,,}" in
+    */.*/* | */tests/* | */test/* | */testing/* | */*_tests/* | */tests_*/*) refuse "\`$path\` is protected" ;;
   esac
   case "$name" in
-    conftest.py | pytest.ini | .pytest.ini | tox.ini | setup.cfg | setup.py | pyproject.toml | noxfile.py | \
-      test_*.py | *_test.py | tests.py | *.pth | .coveragerc) refuse "\`$path\` is protected" ;;
+    conftest.py | setup.py | noxfile.py | sitecustomize.py | usercustomize.py | test.py | tests.py | \
+      test_*.py | *_test.py) refuse "\`$path\` is protected" ;;
   esac
   if [ -n "$globs" ]; then
     allowed=false

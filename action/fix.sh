@@ -4,7 +4,10 @@
 set -euo pipefail
 
 stop() {
-  printf '::error title=ndbg-agent::%s\n' "$1"
+  # Inputs could pretend to be commands of the runner.
+  local text=${1//'%'/%25}
+  text=${text//$'\r'/%0D}
+  printf '::error title=ndbg-agent::%s\n' "${text//$'\n'/%0A}"
   exit 2
 }
 
@@ -47,18 +50,22 @@ unset NDBG_KEY
 code=0
 "$NDBG_BIN" "${args[@]}" >/dev/null || code=$?
 
-if [ -s "$run_dir/patch.diff" ] && [ -n "$NDBG_ALLOW_PATHS" ]; then
-  bash "$NDBG_ACTION_PATH/action/check-patch.sh" "$run_dir/patch.diff" "$NDBG_ALLOW_PATHS" ||
-    stop 'the verified patch changes files outside of input `allow-paths`'
-fi
 if [ -f "$run_dir/events.jsonl" ]; then
   "$NDBG_BIN" report "$run_dir" --format outputs >>"$GITHUB_OUTPUT"
-  "$NDBG_BIN" report "$run_dir" --format pull-request >"$run_dir/pull-request.md"
-  printf 'pr-body-file=%s\n' "$run_dir/pull-request.md" >>"$GITHUB_OUTPUT"
+  if [ -s "$run_dir/patch.diff" ]; then
+    "$NDBG_BIN" report "$run_dir" --format pull-request >"$run_dir/pull-request.md"
+    printf 'pr-body-file=%s\n' "$run_dir/pull-request.md" >>"$GITHUB_OUTPUT"
+  fi
   if [ "$NDBG_CREATE_REPORT" = true ]; then
     "$NDBG_BIN" report "$run_dir" --format annotations
     "$NDBG_BIN" report "$run_dir" --format summary >>"$GITHUB_STEP_SUMMARY"
   fi
+fi
+if [ -s "$run_dir/patch.diff" ] && [ -n "$NDBG_ALLOW_PATHS" ]; then
+  # Globs and the diff are relative to the root of the repository.
+  (cd "$(git -C "$NDBG_REPO_PATH" rev-parse --show-toplevel)" &&
+    bash "$NDBG_ACTION_PATH/action/check-patch.sh" "$run_dir/patch.diff" "$NDBG_ALLOW_PATHS") ||
+    stop 'the verified patch changes files outside of input `allow-paths`'
 fi
 case "$code" in
   # Fixed, not fixed, nothing to fix, flaky, over the budget: the output `outcome` says which.

@@ -18,7 +18,7 @@ fi
 git switch --quiet --create "$head"
 git apply --index "$patch"
 git -c user.name=ndbg-agent -c user.email=ndbg-agent@users.noreply.github.com \
-  commit --quiet --message "$(head -n 1 "$body" | sed 's/^#* *//')"
+  commit --quiet --message 'Fix failing tests'"$(printf '\n\n%s' 'Found by ndbg-agent, verified by test runs.')"
 git push --quiet "https://x-access-token:$GH_TOKEN@github.com/$GITHUB_REPOSITORY" "$head"
 gh pr create --draft --base "$base" --head "$head" \
-  --title "$(head -n 1 "$body" | sed 's/^#* *//')" --body-file "$body"
+  --title 'Fix failing tests (ndbg-agent)' --body-file "$body"

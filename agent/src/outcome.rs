@@ -59,7 +59,7 @@ impl Outcome {
             Self::Usage => "usage",
             Self::NothingToFix => "nothing to fix: the target passes",
             Self::Environment => {
-                "environment: no interpreter, pytest missing and not installable, nothing collected"
+                "environment: no interpreter, no pytest, nothing collected, no model to be reached"
             }
             Self::Flaky => "the target is flaky",
             Self::Budget => "budget reached",

@@ -18,6 +18,8 @@ pub enum Says {
     Status(u16, String),
     /// The beginning of a text, and then the connection ends.
     BreaksOff(String),
+    /// The head of an answer, and nothing more while the connection stands.
+    Silence,
     /// A text that a limit of tokens cut off.
     Cut(String),
 }
@@ -119,6 +121,16 @@ fn serve(
                         Content-Length: 100000\r\n\r\n";
             stream.write_all(head.as_bytes())?;
             stream.write_all(pieces(text).as_bytes())?;
+        }
+        Says::Silence => {
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
+            stream.write_all(head.as_bytes())?;
+            stream.flush()?;
+            thread::spawn(move || {
+                thread::sleep(std::time::Duration::from_mins(2));
+                drop(stream);
+            });
+            return Ok(true);
         }
         Says::Call(name, arguments) => {
             let delta = json!({ "tool_calls": [{

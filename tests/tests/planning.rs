@@ -525,3 +525,82 @@ fn what_can_be_reached_is_listed_with_what_is_missing() {
         "{found:#}"
     );
 }
+
+#[test]
+fn a_patch_that_reaches_into_what_runs_the_tests_is_not_believed() {
+    let server = ModelServer::start(vec![
+        answer(
+            "the tests are wrong",
+            "",
+            "    amount = 0\n",
+            "    import _pytest.python as p\n    p.Function.runtest = lambda self: None\n    amount = 0\n",
+        ),
+        right(),
+    ]);
+    let repo = repo();
+    let run = call(&repo, &server).run();
+    run.is_fixed()
+        .says("`_pytest` reaches into what runs the tests");
+    assert!(!run.diff().contains("_pytest"), "{}", run.diff());
+}
+
+#[test]
+fn the_time_limit_holds_while_a_model_answers() {
+    let server = ModelServer::start(vec![Says::Silence]);
+    let repo = repo();
+    let begun = std::time::Instant::now();
+    let run = call(&repo, &server).args(["--max-time", "12"]).run();
+    run.ends_with(6)
+        .says("time limit reached while the model answered");
+    assert!(begun.elapsed().as_secs() < 40);
+}
+
+#[test]
+fn a_run_that_takes_another_course_asks_again_from_there() {
+    let server = ModelServer::start(vec![
+        answer("the loop", "", "amount + price", "amount + price + 1"),
+        Says::Status(401, r#"{"error": {"message": "the account ended"}}"#.into()),
+        right(),
+    ]);
+    let repo = repo();
+    let run = call(&repo, &server)
+        .env("NDBG_API_KEY", "a-key-for-a-server")
+        .run();
+    run.ends_with(4);
+    // The program is another one now, and so is what is asked.
+    repo.write("shop.py", SHOP.replace("# A model", "# A language model"));
+    repo.commit();
+    let done = repo
+        .isolated(binary::path())
+        .args(["resume", run.run_dir.as_str()])
+        .output()
+        .unwrap();
+    let err = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(0), "{err}");
+    assert_eq!(server.requests().len(), 3, "{err}");
+}
+
+#[test]
+fn what_the_user_names_is_looked_for_before_anything_takes_time() {
+    let repo = repo();
+    let begun = std::time::Instant::now();
+    for args in [
+        &["--prompts", "nowhere"][..],
+        &["--prices", "nowhere.toml"],
+        &["--replay", "nowhere"],
+    ] {
+        let run = repo
+            .fix()
+            .test("test_shop.py")
+            .args(["--planner", "llm", "--model", "http://127.0.0.1:9/v1#x"])
+            .args(args)
+            .run();
+        run.ends_with(2).says("nowhere");
+        assert!(
+            run.events
+                .iter()
+                .all(|event| event["type"] != "baseline_run")
+        );
+    }
+    assert!(begun.elapsed().as_secs() < 30);
+}

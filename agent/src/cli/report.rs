@@ -96,6 +96,12 @@ fn rendered(arguments: &ReportArguments) -> Result<String, Stop> {
                 camino::absolute_utf8(&arguments.run).unwrap_or_else(|_| arguments.run.clone());
             github::outputs(&story, &run)
         }
+        Format::PullRequest if story.accepted().is_none() => {
+            return Err(Stop::new(
+                Outcome::Usage,
+                "no patch was verified in this run: there is nothing to propose",
+            ));
+        }
         Format::PullRequest => github::pull_request(&story),
         Format::Sarif => sarif::render(&story, &prefix).map_err(failed)?,
         Format::Junit => junit::render(&story),

@@ -20,6 +20,7 @@ pub mod session;
 pub mod settings;
 mod spectra;
 pub mod stop;
+pub mod tampering;
 pub mod target;
 pub mod target_run;
 pub mod throughput;
@@ -28,6 +29,7 @@ mod verify;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use camino::Utf8PathBuf;
 use ndbg_tools::Cancel;
@@ -217,6 +219,9 @@ fn attempt(
     reporter: &Reporter,
     cancel: &Cancel,
 ) -> Result<Found, Stop> {
+    if let PlannerSettings::Model(named) | PlannerSettings::Auto(named) = &settings.planner {
+        model::check(named, reporter)?;
+    }
     let (session, baseline, found) = investigate(&settings.project, budget, reporter, cancel)?;
     if found.statements.is_empty() {
         return Err(nowhere(&baseline, &found));
@@ -268,9 +273,10 @@ fn planner<'a>(
         pairs: settings.pairs,
         ..SearchOptions::default()
     });
+    let deadline = Instant::now() + budget.left();
     let mut model = |named: &ModelSettings| {
         let evidence = evidence::record(session, baseline, found, budget);
-        model::planner(named, evidence, reporter, cancel)
+        model::planner(named, evidence, reporter, cancel, deadline)
     };
     Ok(match &settings.planner {
         PlannerSettings::Search => Box::new(search),

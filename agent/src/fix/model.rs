@@ -1,8 +1,11 @@
 //! A language model as a planner: what is opened, what it may take, what is written down.
 
+use std::time::Instant;
+
 use camino::Utf8PathBuf;
 use ndbg_providers::{
-    Endpoint, Failure, Journal, Meter, Model, Price, Prices, Recorder, Replayer, Secret, open,
+    Endpoint, Failure, Journal, Meter, Model, Price, Prices, Provider, Recorder, Replayer, Secret,
+    open,
 };
 use ndbg_tools::Cancel;
 
@@ -11,7 +14,7 @@ use super::session::note;
 use super::settings::ModelSettings;
 use super::stop::Stop;
 use crate::outcome::Outcome;
-use crate::plan::llm::{Exchange, LlmPlanner};
+use crate::plan::llm::{Exchange, LlmPlanner, check_prompts};
 use crate::plan::local::LocalModel;
 use crate::report::{Event, Level, Reporter};
 
@@ -24,12 +27,10 @@ pub fn planner<'a>(
     evidence: Evidence<'a>,
     reporter: &'a Reporter,
     cancel: &Cancel,
+    deadline: Instant,
 ) -> Result<LlmPlanner<'a>, Stop> {
     let source = source(settings)?;
-    let price = match &source {
-        Source::File(_) => Some(Price::FREE),
-        Source::Server(model) => prices(settings)?.of(model),
-    };
+    let price = price(settings, &source)?;
     let mut limits = settings.limits.clone();
     // A server that nobody pays is in no list that would know its context.
     let known = price
@@ -61,7 +62,66 @@ pub fn planner<'a>(
         Box::new(evidence),
         Box::new(watch),
         cancel.clone(),
+        deadline,
+        secrets(),
     ))
+}
+
+/// Whether all that the user named is there, before anything takes time. Nothing is asked, but of a file its
+/// first bytes.
+///
+/// # Errors
+/// No such name, no key, or files that cannot be read.
+pub fn check(settings: &ModelSettings, reporter: &Reporter) -> Result<(), Stop> {
+    reporter.hide(&secrets());
+    let source = source(settings)?;
+    price(settings, &source)?;
+    check_prompts(settings.prompts.as_deref())
+        .map_err(|error| Stop::new(Outcome::Usage, error.to_string()))?;
+    match (&settings.replay, &source) {
+        (Some(folder), _) => {
+            Replayer::open(folder.as_std_path(), &[]).map_err(usage)?;
+        }
+        (None, Source::Server(model)) => {
+            open(model, &settings.config).map_err(unreachable)?;
+        }
+        (None, Source::File(path)) if !path.is_file() => {
+            return Err(Stop::new(
+                Outcome::Usage,
+                format!("there is no file `{path}`"),
+            ));
+        }
+        (None, Source::File(_)) => {}
+    }
+    Ok(())
+}
+
+/// Keys in the environment, whoever they are for: none of them belongs into a report.
+fn secrets() -> Vec<Secret> {
+    let variables = Provider::ALL
+        .iter()
+        .filter_map(|provider| provider.variable());
+    variables
+        .chain(["NDBG_API_KEY"])
+        .filter_map(|name| std::env::var(name).ok())
+        .filter(|value| !value.trim().is_empty())
+        .map(Secret::new)
+        .collect()
+}
+
+/// The price of a model; of the user's own list also under the name alone, wherever its server is.
+fn price(settings: &ModelSettings, source: &Source) -> Result<Option<Price>, Stop> {
+    let Source::Server(model) = source else {
+        return Ok(Some(Price::FREE));
+    };
+    if let Some(own) = own_prices(settings)? {
+        let named = Model::parse(&settings.name, None).ok();
+        if let Some(price) = named.and_then(|named| own.of(&named)) {
+            return Ok(Some(price));
+        }
+        return Ok(Prices::built_in().overridden_by(own).of(model));
+    }
+    Ok(Prices::built_in().of(model))
 }
 
 /// Where a model is.
@@ -108,7 +168,8 @@ fn endpoint(
     reporter.hide(&secrets);
     let live: Box<dyn Endpoint> = match &settings.journal {
         Some(folder) => {
-            Box::new(Journal::open(live, folder.as_std_path(), &secrets).map_err(usage)?)
+            let journal = Journal::open(live, folder.as_std_path(), &secrets).map_err(usage)?;
+            Box::new(journal.lenient())
         }
         None => live,
     };
@@ -118,15 +179,15 @@ fn endpoint(
     })
 }
 
-fn prices(settings: &ModelSettings) -> Result<Prices, Stop> {
-    let built_in = Prices::built_in();
+fn own_prices(settings: &ModelSettings) -> Result<Option<Prices>, Stop> {
     let Some(path) = &settings.prices else {
-        return Ok(built_in);
+        return Ok(None);
     };
     let wrong = |error: String| Stop::new(Outcome::Usage, format!("`{path}`: {error}"));
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-    let own = Prices::parse(&text).map_err(|error| wrong(error.to_string()))?;
-    Ok(built_in.overridden_by(own))
+    Prices::parse(&text)
+        .map(Some)
+        .map_err(|error| wrong(error.to_string()))
 }
 
 #[allow(clippy::needless_pass_by_value)] // It stands where errors are mapped.

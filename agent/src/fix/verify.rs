@@ -18,6 +18,7 @@ use super::budget::Budget;
 use super::protected::is_protected;
 use super::session::Session;
 use super::stop::Stop;
+use super::tampering::tampering;
 use crate::plan::Candidate;
 use crate::report::event::VerifyStep;
 use crate::report::{Event, Reporter};
@@ -88,6 +89,23 @@ pub fn verify(
         id: candidate.id,
         reporter,
     };
+    // What runs the tests cannot be asked whether it was changed.
+    let tampered = changes.iter().find_map(|change| {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        tampering(&text(&change.before), &text(&change.after))
+    });
+    if let Some(name) = tampered {
+        let reason = format!("reaches into what runs the tests, or other processes: `{name}`");
+        reporter.emit(Event::Verdict {
+            id: candidate.id,
+            accepted: false,
+            reason: reason.clone(),
+        });
+        return Ok(Verdict {
+            accepted: false,
+            reason,
+        });
+    }
     let verdict = run_steps(session, baseline, changes, covering, budget, &mut steps)?;
     reporter.emit(Event::Verdict {
         id: candidate.id,

@@ -81,7 +81,7 @@ fn command(
         properties.push(format!("line={}", line.max(1)));
     }
     properties.push(format!("title={}", property(title)));
-    let message: String = message.chars().take(MESSAGE).collect();
+    let message: String = one_line(message).chars().take(MESSAGE).collect();
     let _ = writeln!(out, "::{kind} {}::{}", properties.join(","), data(&message));
 }
 

@@ -96,9 +96,23 @@ pub fn schema() -> Schema {
 /// # Errors
 /// What is wrong with it, for the model.
 pub fn read(text: &str) -> Result<Answer, String> {
-    let value = object_in(text)?;
-    let mut answer: Answer = serde_json::from_value(value)
-        .map_err(|error| format!("the JSON is not as asked: {error}"))?;
+    let value = object_in(without_thinking(text))?;
+    let Some(Json::Array(listed)) = value.get("hypotheses") else {
+        return Err("the JSON has no list `hypotheses`".into());
+    };
+    // One that is not as asked does not spoil the others.
+    let mut problem = None;
+    let mut hypotheses = Vec::new();
+    for one in listed {
+        match Hypothesis::deserialize(one) {
+            Ok(hypothesis) => hypotheses.push(hypothesis),
+            Err(error) => problem = problem.or(Some(error)),
+        }
+    }
+    if let (true, Some(problem)) = (hypotheses.is_empty(), problem) {
+        return Err(format!("the JSON is not as asked: {problem}"));
+    }
+    let mut answer = Answer { hypotheses };
     answer.hypotheses.truncate(HYPOTHESES);
     for hypothesis in &mut answer.hypotheses {
         hypothesis.edits.truncate(EDITS);
@@ -113,6 +127,16 @@ pub fn read(text: &str) -> Result<Answer, String> {
         return Err("there is no hypothesis in it".into());
     }
     Ok(answer)
+}
+
+/// What follows the thoughts that some models write down first.
+fn without_thinking(text: &str) -> &str {
+    match text.trim_start().strip_prefix("<think>") {
+        Some(rest) => rest
+            .rsplit_once("</think>")
+            .map_or(rest, |(_, answer)| answer),
+        None => text,
+    }
 }
 
 /// The object in a text; one that other text surrounds is the largest that can be read.
@@ -161,6 +185,14 @@ mod tests {
         // The list alone.
         let whole: Json = serde_json::from_str(WHOLE).unwrap();
         assert_eq!(read(&whole["hypotheses"].to_string()).unwrap(), plain);
+    }
+
+    #[test]
+    fn thoughts_and_hypotheses_that_are_not_as_asked_do_not_spoil_the_others() {
+        let text = format!("<think>maybe {{\"hypotheses\": []}}</think>\n{WHOLE}");
+        assert_eq!(read(&text).unwrap(), read(WHOLE).unwrap());
+        let text = WHOLE.replacen("[{", "[7, null, {\"claim\": 5}, {", 1);
+        assert_eq!(read(&text).unwrap(), read(WHOLE).unwrap());
     }
 
     #[test]

@@ -204,13 +204,13 @@ fn test(failure: &Failure, measure: Measure) -> Value {
     context! {
         id => failure.test,
         exception => failure.exception,
-        message => lines(&failure.message, MESSAGE),
+        message => steady(&lines(&failure.message, MESSAGE)),
         op => sides.map(|sides| sides.op.clone()),
-        left => sides.map(|sides| cut(&sides.left, VALUE)),
-        right => sides.map(|sides| cut(&sides.right, VALUE)),
+        left => sides.map(|sides| steady(&cut(&sides.left, VALUE))),
+        right => sides.map(|sides| steady(&cut(&sides.right, VALUE))),
         lossy => sides.is_some_and(|sides| sides.lossy),
         stack => stack.join(" > "),
-        report => if measure.report > 0 { lines(&failure.longrepr, measure.report) } else { String::new() },
+        report => if measure.report > 0 { steady(&lines(&failure.longrepr, measure.report)) } else { String::new() },
     }
 }
 
@@ -388,7 +388,9 @@ pub fn outcome(screened: &Screened) -> String {
             }
             text
         }
-        Screened::Changed { symptom } => format!("fails in another way: {}", cut(symptom, VALUE)),
+        Screened::Changed { symptom } => {
+            format!("fails in another way: {}", steady(&cut(symptom, VALUE)))
+        }
         Screened::Unchanged => "the failure is the same as before".into(),
         Screened::TimedOut => "does not end".into(),
         Screened::Crashed { how } => format!("ends the interpreter: {how}"),
@@ -414,6 +416,34 @@ fn lines(text: &str, most: usize) -> String {
         .map(|line| cut(line, VALUE))
         .collect::<Vec<_>>()
         .join("\n")
+}
+
+/// A text without what differs from run to run: addresses of objects, and numbers of pytest's temporary folders.
+/// What is asked twice is asked in the same words.
+pub fn steady(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((at, mark, is_part)) = [
+        (
+            " at 0x",
+            (|c: char| c.is_ascii_hexdigit()) as fn(char) -> bool,
+        ),
+        ("/pytest-", |c: char| c.is_ascii_digit()),
+    ]
+    .into_iter()
+    .filter_map(|(mark, is_part)| Some((rest.find(mark)?, mark, is_part)))
+    .min_by_key(|(at, ..)| *at)
+    {
+        let end = at + mark.len();
+        out.push_str(&rest[..end]);
+        rest = &rest[end..];
+        let digits = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+        if digits > 0 {
+            out.push('…');
+        }
+        rest = &rest[digits..];
+    }
+    out + rest
 }
 
 fn cut(text: &str, most: usize) -> String {

@@ -17,5 +17,5 @@ mod repeats;
 pub use answer::{Hypothesis, Prediction, Replacement, schema};
 pub use planner::{Exchange, Limits, LlmPlanner, Watch};
 pub use prediction::Verdict;
-pub use prompt::PromptError;
+pub use prompt::{PromptError, check as check_prompts};
 pub use queries::Lookup;

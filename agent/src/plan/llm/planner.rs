@@ -1,28 +1,35 @@
 //! The conversation with a model, round by round.
 
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use minijinja::context;
-use ndbg_providers::{Endpoint, Failure, Finish, Message, Meter, Progress, Reply, Request};
+use ndbg_providers::{
+    Endpoint, Failure, Finish, Message, Meter, Progress, Reply, Request, Secret, redact,
+};
 use ndbg_tools::Cancel;
 use serde::{Deserialize, Serialize};
 
 use super::answer::{self, Answer, Hypothesis};
-use super::brief::{self, Told};
+use super::brief::{self, Told, steady};
 use super::locate::{Strictness, located, near_names};
 use super::prediction::{self, Verdict};
 use super::prompt::Prompts;
 use super::queries::{self, Lookup};
 use super::repeats::Repeats;
 use crate::fix::protected::is_protected;
+use crate::fix::tampering::tampering;
 use crate::plan::{Candidate, Facts, Feedback, PlanError, Planner};
+use crate::report::wording::plural;
 
 /// Tokens of the facts.
 const FACTS: u64 = 3_500;
 /// Questions of one round.
 const QUERIES: usize = 8;
+/// Requests of one round: questions, and what is asked again in other words.
+const REQUESTS: usize = QUERIES + 6;
 /// How often progress is told.
 const TOLD: Duration = Duration::from_millis(250);
 /// Temperature, and the one after a round of repetitions.
@@ -145,6 +152,10 @@ pub struct LlmPlanner<'w> {
     lookup: Box<dyn Lookup + 'w>,
     watch: Box<Watch<'w>>,
     cancel: Cancel,
+    /// When the run ends, asked or not.
+    deadline: Instant,
+    /// Texts that no request may hold.
+    secrets: Vec<Secret>,
     prompts: Option<Prompts>,
     system: String,
     messages: Vec<Message>,
@@ -177,6 +188,8 @@ impl<'w> LlmPlanner<'w> {
         lookup: Box<dyn Lookup + 'w>,
         watch: Box<Watch<'w>>,
         cancel: Cancel,
+        deadline: Instant,
+        secrets: Vec<Secret>,
     ) -> Self {
         Self {
             endpoint,
@@ -186,6 +199,8 @@ impl<'w> LlmPlanner<'w> {
             lookup,
             watch,
             cancel,
+            deadline,
+            secrets,
             prompts: None,
             system: String::new(),
             messages: Vec::new(),
@@ -214,7 +229,11 @@ impl<'w> LlmPlanner<'w> {
     /// The first request, or the one after a round.
     fn speak(&mut self, facts: &Facts, results: &[Feedback]) -> Result<(), PlanError> {
         if self.prompts.is_none() {
-            let shown = serde_json::to_string(&facts.failures).unwrap_or_default();
+            // The marks follow from all that may be shown.
+            let mut shown = steady(&serde_json::to_string(&facts.failures).unwrap_or_default());
+            for syntax in facts.files.values() {
+                shown.push_str(syntax.file().text());
+            }
             let prompts = Prompts::new(self.prompts_folder.as_deref(), &shown).map_err(failed)?;
             let example = facts.functions.first();
             let example = example.map_or("module.py", |function| function.file.as_str());
@@ -224,6 +243,9 @@ impl<'w> LlmPlanner<'w> {
         if self.messages.is_empty() {
             return self.open(facts);
         }
+        // In the order of proposal: they end in any.
+        let mut results: Vec<&Feedback> = results.iter().collect();
+        results.sort_by_key(|feedback| feedback.candidate.id);
         let mut told: Vec<minijinja::Value> = results
             .iter()
             .map(|feedback| {
@@ -288,7 +310,7 @@ impl<'w> LlmPlanner<'w> {
         };
         let (text, level) = brief::render(prompts, &told, room, self.level).map_err(failed)?;
         self.level = level;
-        self.messages = vec![Message::user(text)];
+        self.messages = vec![Message::user(redact(&text, &self.secrets))];
         self.told = None;
         Ok(())
     }
@@ -321,12 +343,16 @@ impl<'w> LlmPlanner<'w> {
     }
 
     /// Sends what is there; answers questions until there is something else.
-    fn ask(&mut self, facts: &Facts) -> Result<Reply, PlanError> {
+    fn ask(&mut self, facts: &Facts) -> Result<Option<Reply>, PlanError> {
         let (mut queries, mut shrunk) = (0, 0);
-        loop {
+        for _ in 0..REQUESTS {
             let request = Request {
                 system: self.system.clone(),
-                messages: self.messages.clone(),
+                messages: self
+                    .messages
+                    .iter()
+                    .map(|said| freed(said, &self.secrets))
+                    .collect(),
                 schema: Some(answer::schema()),
                 tools: if self.queries_now() && queries < QUERIES {
                     queries::tools()
@@ -377,7 +403,22 @@ impl<'w> LlmPlanner<'w> {
                     });
                     continue;
                 }
-                Err(Failure::Cancelled) => return Err(PlanError::Cancelled),
+                Err(Failure::Cancelled) if self.cancel.is_set() => {
+                    return Err(PlanError::Cancelled);
+                }
+                Err(Failure::Cancelled) if Instant::now() >= self.deadline => {
+                    return Err(PlanError::Budget {
+                        message: "time limit reached while the model answered".into(),
+                        hint: "`--max-time` allows more".into(),
+                    });
+                }
+                Err(Failure::Cancelled) => {
+                    (self.watch)(Exchange::Unusable {
+                        round: self.round,
+                        why: "the answer is far longer than was asked for; it was ended".into(),
+                    });
+                    return Ok(None);
+                }
                 Err(failure) => {
                     return Err(PlanError::Unreachable {
                         message: failure.to_string(),
@@ -387,7 +428,7 @@ impl<'w> LlmPlanner<'w> {
             };
             self.count(&reply);
             if reply.tool_calls.is_empty() {
-                return Ok(reply);
+                return Ok(Some(reply));
             }
             self.messages.push(Message::Assistant {
                 text: reply.text,
@@ -405,6 +446,11 @@ impl<'w> LlmPlanner<'w> {
                     arguments: call.arguments.clone(),
                     characters: text.chars().count(),
                 });
+                // What is looked up is the repository's, too.
+                let text = match &self.prompts {
+                    Some(prompts) => prompts.data(&redact(&text, &self.secrets)),
+                    None => text,
+                };
                 self.messages.push(Message::Tool {
                     id: call.id,
                     name: call.name,
@@ -412,17 +458,26 @@ impl<'w> LlmPlanner<'w> {
                 });
             }
         }
+        (self.watch)(Exchange::Unusable {
+            round: self.round,
+            why: "the model asks and asks, and does not answer".into(),
+        });
+        Ok(None)
     }
 
     fn send(&mut self, request: &Request) -> Result<Reply, Failure> {
         let begun = Instant::now();
         let (round, watch, cancel) = (self.round, &self.watch, &self.cancel);
         let (mut bytes, mut first, mut told) = (0, None, None::<Instant>);
+        let deadline = self.deadline;
+        // Thinking may take several times what an answer takes; beyond that nobody reads it.
+        let (received, most) = (Cell::new(0), 64 * request.max_tokens as usize + 100_000);
         self.endpoint.complete(
             request,
             &mut |progress| match progress {
                 Progress::Text(text) | Progress::Thinking(text) => {
                     bytes += text.len();
+                    received.set(bytes);
                     let first = *first.get_or_insert_with(|| begun.elapsed().as_secs_f64());
                     if told.is_none_or(|at| at.elapsed() >= TOLD) {
                         told = Some(Instant::now());
@@ -441,7 +496,7 @@ impl<'w> LlmPlanner<'w> {
                     });
                 }
             },
-            &|| cancel.is_set(),
+            &|| cancel.is_set() || Instant::now() >= deadline || received.get() > most,
         )
     }
 
@@ -464,7 +519,13 @@ impl<'w> LlmPlanner<'w> {
     /// An answer that can be read, after one more try; none where there is none.
     fn answered(&mut self, facts: &Facts) -> Result<Option<Answer>, PlanError> {
         for repair in [true, false] {
-            let reply = self.ask(facts)?;
+            let Some(reply) = self.ask(facts)? else {
+                self.notes.push((
+                    "your answer".into(),
+                    "there was none that could be used".into(),
+                ));
+                return Ok(None);
+            };
             if reply.finish == Finish::Refusal {
                 let text: String = reply.text.chars().take(200).collect();
                 let why = format!("the model declines: {text}");
@@ -522,6 +583,11 @@ impl<'w> LlmPlanner<'w> {
         let mut loose = false;
         for wanted in &hypothesis.edits {
             let path = meant(facts, &wanted.file);
+            if let Some(what) = tampers(facts, path, &wanted.new) {
+                return Err(format!(
+                    "`{what}` reaches into what runs the tests, or into other processes"
+                ));
+            }
             if is_protected(path) {
                 return Err(format!(
                     "`{path}` is a test or configures tests: it cannot be edited"
@@ -632,7 +698,10 @@ fn shortened(text: &str) -> String {
 /// The file that a model means: small ones put folders before a name, or leave them out.
 fn meant<'n>(facts: &'n Facts, named: &'n str) -> &'n Utf8Path {
     let named = Utf8Path::new(named.trim().trim_start_matches("./"));
-    if facts.files.contains_key(named) {
+    let is_plain = named
+        .components()
+        .all(|part| matches!(part, camino::Utf8Component::Normal(_)));
+    if facts.files.contains_key(named) || !is_plain {
         return named;
     }
     let mut alike = facts
@@ -643,6 +712,23 @@ fn meant<'n>(facts: &'n Facts, named: &'n str) -> &'n Utf8Path {
         (Some(only), None) => only,
         _ => named,
     }
+}
+
+/// A message without secrets. What the model said itself stays: it was never told any.
+fn freed(message: &Message, secrets: &[Secret]) -> Message {
+    match message {
+        Message::User { text } => Message::user(redact(text, secrets)),
+        other => other.clone(),
+    }
+}
+
+/// What a new text has to do with that its file had nothing to do with before.
+fn tampers(facts: &Facts, path: &Utf8Path, new: &str) -> Option<&'static str> {
+    let before = facts
+        .files
+        .get(path)
+        .map_or("", |syntax| syntax.file().text());
+    tampering(before, new)
 }
 
 fn failed(error: impl std::fmt::Display) -> PlanError {
@@ -673,8 +759,8 @@ impl Planner for LlmPlanner<'_> {
             if self.round >= self.limits.rounds {
                 return Err(PlanError::Budget {
                     message: format!(
-                        "limit of {} rounds with the model reached",
-                        self.limits.rounds
+                        "limit of {} with the model reached",
+                        plural(self.limits.rounds, "round")
                     ),
                     hint: "`--max-rounds` allows more".into(),
                 });

@@ -39,8 +39,30 @@ pub enum Verdict {
     },
 }
 
-/// Checks a prediction against a recording of the failing tests.
+/// Lines that a model may be off by: it counts them itself.
+const OFF: usize = 2;
+
+/// Checks a prediction against a recording of the failing tests. What holds a line or two beside the breakpoint
+/// is not refuted: the line was miscounted.
 pub fn check(recording: Option<&Recording>, prediction: &Prediction) -> Verdict {
+    let verdict = check_at(recording, prediction, prediction.line);
+    if matches!(verdict, Verdict::Confirmed { .. }) {
+        return verdict;
+    }
+    let beside = (1..=OFF).flat_map(|off| {
+        [
+            prediction.line.checked_sub(off),
+            Some(prediction.line + off),
+        ]
+    });
+    beside
+        .flatten()
+        .map(|line| check_at(recording, prediction, line))
+        .find(|beside| matches!(beside, Verdict::Confirmed { .. }))
+        .unwrap_or(verdict)
+}
+
+fn check_at(recording: Option<&Recording>, prediction: &Prediction, line: usize) -> Verdict {
     let unknown = |reason: String| Verdict::Unknown { reason };
     let Some(recording) = recording else {
         return unknown("nothing was recorded".into());
@@ -65,7 +87,7 @@ pub fn check(recording: Option<&Recording>, prediction: &Prediction) -> Verdict 
     scan(recording, 0..recording.len() as u32, |id, locals| {
         let event = recording.event(id);
         if event.kind != EventKind::Line
-            || event.line as usize != prediction.line
+            || event.line as usize != line
             || !is_file(&recording.file_of(id).name)
         {
             return true;

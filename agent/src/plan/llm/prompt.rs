@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 use camino::Utf8Path;
-use minijinja::{Environment, Value, context};
+use minijinja::{Environment, UndefinedBehavior, Value, context};
 use sha2::{Digest as _, Sha256};
 
 /// Templates by name.
@@ -28,12 +28,21 @@ pub struct PromptError {
     pub message: String,
 }
 
+/// Whether the templates of a folder can be used.
+///
+/// # Errors
+/// No such folder, a file that cannot be read, a template that does not parse.
+pub fn check(folder: Option<&Utf8Path>) -> Result<(), PromptError> {
+    Prompts::new(folder, "").map(|_| ())
+}
+
 /// The templates of one run.
 #[derive(Debug)]
 pub struct Prompts {
     templates: Environment<'static>,
     open: String,
     close: String,
+    mark: String,
 }
 
 impl Prompts {
@@ -43,27 +52,25 @@ impl Prompts {
     /// A template that does not parse, or a file that cannot be read.
     pub fn new(folder: Option<&Utf8Path>, facts: &str) -> Result<Self, PromptError> {
         let digest = Sha256::digest(facts.as_bytes());
-        let mark = digest.iter().take(5).fold(String::new(), |mut mark, byte| {
+        let mark = digest.iter().take(8).fold(String::new(), |mut mark, byte| {
             let _ = write!(mark, "{byte:02x}");
             mark
         });
         let (open, close) = (format!("<data {mark}>"), format!("</data {mark}>"));
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            return Err(PromptError {
+                name: folder.to_string(),
+                message: "there is no such folder".into(),
+            });
+        }
         let mut templates = Environment::new();
         templates.set_trim_blocks(false);
         templates.set_keep_trailing_newline(true);
         // Nothing is HTML here.
         templates.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
-        let marks = (open.clone(), close.clone());
-        templates.add_filter("data", move |text: Value| {
-            let text = text.to_string();
-            // Whoever repeats the marks all the same does not get out.
-            let text = text.replace(&marks.0, "").replace(&marks.1, "");
-            if text.contains('\n') {
-                format!("{}\n{}\n{}", marks.0, text.trim_end_matches('\n'), marks.1)
-            } else {
-                format!("{}{text}{}", marks.0, marks.1)
-            }
-        });
+        let marks = (open.clone(), close.clone(), mark.clone());
+        templates.add_filter("data", move |text: Value| marked(&text.to_string(), &marks));
+        templates.set_undefined_behavior(UndefinedBehavior::SemiStrict);
         for (name, text) in BUILT_IN {
             let own = folder
                 .map(|folder| folder.join(name))
@@ -83,6 +90,7 @@ impl Prompts {
             templates,
             open,
             close,
+            mark,
         })
     }
 
@@ -97,6 +105,12 @@ impl Prompts {
         )
     }
 
+    /// A text of the repository between the marks.
+    pub fn data(&self, text: &str) -> String {
+        let marks = (self.open.clone(), self.close.clone(), self.mark.clone());
+        marked(text, &marks)
+    }
+
     /// A template with its values.
     ///
     /// # Errors
@@ -106,6 +120,19 @@ impl Prompts {
             .get_template(name)
             .and_then(|template| template.render(values))
             .map_err(|error| failed(name, &error))
+    }
+}
+
+fn marked(text: &str, (open, close, mark): &(String, String, String)) -> String {
+    // Whoever repeats the mark all the same does not get out, however it is put together.
+    let mut text = text.to_owned();
+    while text.contains(mark.as_str()) {
+        text = text.replace(mark.as_str(), "");
+    }
+    if text.contains('\n') {
+        format!("{open}\n{}\n{close}", text.trim_end_matches('\n'))
+    } else {
+        format!("{open}{text}{close}")
     }
 }
 

@@ -1,7 +1,5 @@
 //! Today's date, as templates of conversations want it.
 
-use std::fmt::Write as _;
-
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const MONTHS: [&str; 12] = [
@@ -39,8 +37,8 @@ fn written(days: u64, format: &str) -> String {
         let directive = rest.next().unwrap_or('%');
         match directive {
             'Y' => text += &year.to_string(),
-            'm' => write!(text, "{month:02}").unwrap_or_default(),
-            'd' => write!(text, "{day:02}").unwrap_or_default(),
+            'm' => text += &two(month),
+            'd' => text += &two(day),
             'B' => text += name,
             'b' => text += &name[..3],
             '%' => text.push('%'),
@@ -51,6 +49,10 @@ fn written(days: u64, format: &str) -> String {
         }
     }
     text
+}
+
+fn two(number: u64) -> String {
+    format!("{number:02}")
 }
 
 /// Year, month and day so many days after 1970-01-01: the algorithm of Howard Hinnant, "chrono-compatible low-level

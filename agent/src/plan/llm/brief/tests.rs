@@ -145,6 +145,23 @@ fn what_is_not_told_is_left_out_in_order() {
 }
 
 #[test]
+fn what_differs_from_run_to_run_is_not_told() {
+    for (text, told) in [
+        (
+            "<a.Cart object at 0x7fdb37edcf50>.total",
+            "<a.Cart object at 0x…>.total",
+        ),
+        (
+            "/tmp/pytest-of-me/pytest-12/x at 0x1f",
+            "/tmp/pytest-of-me/pytest-…/x at 0x…",
+        ),
+        ("nothing at 0", "nothing at 0"),
+    ] {
+        assert_eq!(steady(text), told);
+    }
+}
+
+#[test]
 fn a_long_function_is_cut_around_what_is_suspicious() {
     let (text, _) = told(&facts(1, 300), 800);
     assert!(text.contains("def f0(x):"));
