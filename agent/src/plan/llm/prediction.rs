@@ -39,30 +39,8 @@ pub enum Verdict {
     },
 }
 
-/// Lines that a model may be off by: it counts them itself.
-const OFF: usize = 2;
-
-/// Checks a prediction against a recording of the failing tests. What holds a line or two beside the breakpoint
-/// is not refuted: the line was miscounted.
+/// Checks a prediction against a recording of the failing tests.
 pub fn check(recording: Option<&Recording>, prediction: &Prediction) -> Verdict {
-    let verdict = check_at(recording, prediction, prediction.line);
-    if matches!(verdict, Verdict::Confirmed { .. }) {
-        return verdict;
-    }
-    let beside = (1..=OFF).flat_map(|off| {
-        [
-            prediction.line.checked_sub(off),
-            Some(prediction.line + off),
-        ]
-    });
-    beside
-        .flatten()
-        .map(|line| check_at(recording, prediction, line))
-        .find(|beside| matches!(beside, Verdict::Confirmed { .. }))
-        .unwrap_or(verdict)
-}
-
-fn check_at(recording: Option<&Recording>, prediction: &Prediction, line: usize) -> Verdict {
     let unknown = |reason: String| Verdict::Unknown { reason };
     let Some(recording) = recording else {
         return unknown("nothing was recorded".into());
@@ -87,7 +65,7 @@ fn check_at(recording: Option<&Recording>, prediction: &Prediction, line: usize)
     scan(recording, 0..recording.len() as u32, |id, locals| {
         let event = recording.event(id);
         if event.kind != EventKind::Line
-            || event.line as usize != line
+            || event.line as usize != prediction.line
             || !is_file(&recording.file_of(id).name)
         {
             return true;
