@@ -115,6 +115,28 @@ fn a_hypothesis_that_the_recording_confirms_is_tried_and_verified() {
 }
 
 #[test]
+fn a_project_below_the_top_of_its_repository_is_recorded_too() {
+    let server = ModelServer::start(vec![hypothesis(
+        "the sum is divided",
+        "amount == 30",
+        "shop/till.py",
+        "round(amount / 3)",
+        "amount",
+    )]);
+    let tests = TESTS.replace("from shop import", "from shop.till import");
+    let repo = Repo::new(&[
+        ("apps/till/pyproject.toml", "[tool.pytest.ini_options]\n"),
+        ("apps/till/shop/__init__.py", ""),
+        ("apps/till/shop/till.py", SHOP),
+        ("apps/till/test_shop.py", &tests),
+    ]);
+    let run = call(&repo, &server).folder("apps/till").run();
+    run.is_fixed();
+    let text = said(&server.requests()[0]);
+    assert!(text.contains("amount = 150"), "{text}");
+}
+
+#[test]
 fn a_refuted_hypothesis_is_sent_back_without_a_run() {
     let server = ModelServer::start(vec![
         answer(
@@ -165,6 +187,23 @@ fn what_came_of_an_edit_opens_the_next_round_with_questions_about_the_run() {
     assert!(last.contains("voucher = 120"), "{last}");
     assert!(last.contains("is no file of the project"), "{last}");
     assert_eq!(report(&run)["conversation"]["queries"], 2);
+}
+
+#[test]
+fn a_model_that_takes_no_functions_is_not_told_of_any() {
+    let refused = r#"{"error": {"message": "tools are not supported by this model"}}"#;
+    let server = ModelServer::start(vec![
+        answer("the loop", "", "amount + price", "amount + price + 1"),
+        Says::Status(400, refused.into()),
+        right(),
+    ]);
+    let repo = repo();
+    let run = call(&repo, &server).run();
+    run.is_fixed().says("takes no questions");
+    let requests = server.requests();
+    assert!(said(&requests[1]).contains("You may call the functions"));
+    assert!(!said(&requests[2]).contains("You may call the functions"));
+    assert!(said(&requests[2]).contains("the loop"));
 }
 
 #[test]
@@ -417,6 +456,10 @@ fn mistakes_of_the_command_line_are_explained() {
             "holds no `0001.json`",
         ),
         (&["--planner", "llm", "--model", "anthropic/x"], "no key"),
+        (
+            &["--planner", "llm", "--model", "nothing.gguf"],
+            "there is no file `nothing.gguf`",
+        ),
     ] {
         let done = repo
             .isolated(binary::path())

@@ -16,7 +16,7 @@ pub struct PlannerArguments {
     /// Who proposes patches: edit operators, a language model, or the model when they stop
     #[arg(long, value_enum, default_value_t = Who::Search, value_name = "WHO", help_heading = "Planner")]
     planner: Who,
-    /// Language model: anthropic/NAME, openai/NAME, gemini/NAME, ollama/NAME, …, or a server's address
+    /// Language model: anthropic/NAME, openai/NAME, gemini/NAME, ollama/NAME, …, a server's address, or FILE.gguf
     ///
     /// `ndbg-agent models` lists what can be reached. Keys come from the environment
     /// (`ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, …) or from `keys.toml` in the configuration folder,

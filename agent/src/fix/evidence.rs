@@ -64,8 +64,10 @@ fn recorded(
     session.tree.restore(&session.cancel).ok()?;
     let mut files: Vec<String> = Vec::new();
     for function in &found.functions {
-        if !files.contains(&function.file.to_string()) && files.len() < FILES {
-            files.push(function.file.to_string());
+        // The project may lie below the top of its repository, and paths begin there.
+        let glob = format!("*/{}", function.file);
+        if !files.contains(&glob) && files.len() < FILES {
+            files.push(glob);
         }
     }
     let raw = session.harness.tmp.join("evidence.raw");
