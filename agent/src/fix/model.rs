@@ -14,7 +14,7 @@ use super::session::note;
 use super::settings::ModelSettings;
 use super::stop::Stop;
 use crate::outcome::Outcome;
-use crate::plan::llm::{Exchange, LlmPlanner, check_prompts};
+use crate::plan::llm::{Exchange, LlmPlanner, Means, check_prompts};
 use crate::plan::local::LocalModel;
 use crate::report::{Event, Level, Reporter};
 
@@ -54,17 +54,17 @@ pub fn planner<'a>(
     }
     let meter = Meter::new(price, caps);
     let watch = move |exchange: Exchange| reporter.emit(Event::Model(exchange));
-    Ok(LlmPlanner::new(
+    Ok(LlmPlanner::new(Means {
         endpoint,
         meter,
         limits,
-        settings.prompts.clone(),
-        Box::new(evidence),
-        Box::new(watch),
-        cancel.clone(),
+        prompts_folder: settings.prompts.clone(),
+        lookup: Box::new(evidence),
+        watch: Box::new(watch),
+        cancel: cancel.clone(),
         deadline,
-        secrets(),
-    ))
+        secrets: secrets(),
+    }))
 }
 
 /// Whether all that the user named is there, before anything takes time. Nothing is asked, but of a file its

@@ -102,17 +102,17 @@ pub fn read(text: &str) -> Result<Answer, String> {
     };
     // One that is not as asked does not spoil the others.
     let mut problem = None;
-    let mut hypotheses = Vec::new();
+    let mut found: Vec<Hypothesis> = Vec::new();
     for one in listed {
         match Hypothesis::deserialize(one) {
-            Ok(hypothesis) => hypotheses.push(hypothesis),
+            Ok(one) => found.push(one),
             Err(error) => problem = problem.or(Some(error)),
         }
     }
-    if let (true, Some(problem)) = (hypotheses.is_empty(), problem) {
+    if let (true, Some(problem)) = (found.is_empty(), problem) {
         return Err(format!("the JSON is not as asked: {problem}"));
     }
-    let mut answer = Answer { hypotheses };
+    let mut answer = Answer { hypotheses: found };
     answer.hypotheses.truncate(HYPOTHESES);
     for hypothesis in &mut answer.hypotheses {
         hypothesis.edits.truncate(EDITS);

@@ -15,7 +15,7 @@ mod queries;
 mod repeats;
 
 pub use answer::{Hypothesis, Prediction, Replacement, schema};
-pub use planner::{Exchange, Limits, LlmPlanner, Watch};
+pub use planner::{Exchange, Limits, LlmPlanner, Means, Watch};
 pub use prediction::Verdict;
 pub use prompt::{PromptError, check as check_prompts};
 pub use queries::Lookup;

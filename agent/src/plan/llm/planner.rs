@@ -143,6 +143,28 @@ pub enum Exchange {
 /// Is told what happens.
 pub type Watch<'w> = dyn Fn(Exchange) + 'w;
 
+/// What a planner asks with.
+pub struct Means<'w> {
+    /// The model.
+    pub endpoint: Box<dyn Endpoint>,
+    /// What may be spent.
+    pub meter: Meter,
+    /// What a conversation may take.
+    pub limits: Limits,
+    /// Templates in place of the built-in ones.
+    pub prompts_folder: Option<Utf8PathBuf>,
+    /// Where the model's questions are answered.
+    pub lookup: Box<dyn Lookup + 'w>,
+    /// Is told what happens.
+    pub watch: Box<Watch<'w>>,
+    /// Ends it early.
+    pub cancel: Cancel,
+    /// When the run ends, asked or not.
+    pub deadline: Instant,
+    /// Texts that no request may hold.
+    pub secrets: Vec<Secret>,
+}
+
 /// A planner that asks a model.
 pub struct LlmPlanner<'w> {
     endpoint: Box<dyn Endpoint>,
@@ -180,17 +202,18 @@ const FIRST_ID: u64 = 1_000_000_000;
 
 impl<'w> LlmPlanner<'w> {
     /// A planner that has not asked anything yet.
-    pub fn new(
-        endpoint: Box<dyn Endpoint>,
-        meter: Meter,
-        limits: Limits,
-        prompts_folder: Option<Utf8PathBuf>,
-        lookup: Box<dyn Lookup + 'w>,
-        watch: Box<Watch<'w>>,
-        cancel: Cancel,
-        deadline: Instant,
-        secrets: Vec<Secret>,
-    ) -> Self {
+    pub fn new(means: Means<'w>) -> Self {
+        let Means {
+            endpoint,
+            meter,
+            limits,
+            prompts_folder,
+            lookup,
+            watch,
+            cancel,
+            deadline,
+            secrets,
+        } = means;
         Self {
             endpoint,
             meter,
