@@ -375,11 +375,6 @@ fn mistakes_of_the_command_line_are_explained() {
             "functions of the file: ",
         ),
         (
-            &["shop/short.py::double", "--returns", "1"],
-            "is a lambda",
-            "def double",
-        ),
-        (
             &["shop/pots.py::initials", "--returns", "1"],
             "there is no file",
             "near: shop/post.py",

@@ -82,7 +82,7 @@ fn infer(repo: &Repo, args: &[&str]) -> Said {
 fn large() -> [String; 4] {
     let numbers: Vec<String> = (0..5_000).map(|number| number.to_string()).collect();
     [
-        format!("{}1{}", "[".repeat(50), "]".repeat(50)),
+        format!("{}1{}", "[".repeat(30), "]".repeat(30)),
         format!("{}1{}", "[1, ".repeat(25), ", 2]".repeat(25)),
         format!("'{}'", "ab".repeat(50_000)),
         format!("[{}]", numbers.join(", ")),

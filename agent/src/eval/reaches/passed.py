@@ -30,6 +30,17 @@ def unbound(module, name):
     return raw.fget if isinstance(raw, property) else raw
 
 
+async def collected(items):
+    return [item async for item in items]
+
+
+def rebuilt(cls, **attributes):
+    made = cls.__new__(cls)
+    for name, value in attributes.items():
+        object.__setattr__(made, name, value)
+    return made
+
+
 def passing(call, names, path, write):
     """Evaluates a call, and says each line of the file once."""
     seen = set()
@@ -107,10 +118,12 @@ def lines(settings, call, names):
 def main():
     settings = json.loads(sys.stdin.buffer.readline().decode("utf-8"))
     sys.path.insert(0, settings["plugin"])
-    import asyncio  # noqa: F401  a call has little time for it
+    import asyncio  # a call has little time for it
 
+    import ndbg_execute_guard
     import ndbg_execute_module as modules
     import ndbg_process
+    from ndbg_execute_problem import Problem
 
     ndbg_process.leave_when_orphaned()
     out = os.fdopen(os.dup(1), "wb")
@@ -124,12 +137,15 @@ def main():
 
     try:
         path = settings["file"]
-        module = modules.load(path, settings["root"], modules.parse(path), {})
-    except modules.Problem as problem:
+        guard = ndbg_execute_guard.Guard(settings["folder"])
+        module = modules.load(path, settings["root"], modules.parse(path), {}, guard)
+    except Problem as problem:
         say({"problem": str(problem)})
         return
     say({})
-    plain = dict(vars(module))
+    # What written calls use besides the names of the module.
+    plain = {"asyncio": asyncio, "itertools": itertools, "collected": collected, "rebuilt": rebuilt}
+    plain.update(vars(module))
     plain["__builtins__"] = vars(builtins)
     method = dict(plain)
     name = settings["function"]
