@@ -9,6 +9,9 @@ MOST_ITEMS = 2_000
 DEEPEST = 30
 
 
+TOO_MANY = "too many items"
+
+
 class Opaque(Exception):
     """A value that is no literal."""
 
@@ -35,7 +38,7 @@ def text(value, depth=0, halves=False):
     if depth > DEEPEST:
         raise Opaque("nested too deeply")
     if cls in (list, tuple, set, frozenset, dict) and len(value) > MOST_ITEMS:
-        raise Opaque("too many items")
+        raise Opaque(TOO_MANY)
 
     def many(items):
         return ", ".join([text(item, depth + 1, halves) for item in items])
