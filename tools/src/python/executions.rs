@@ -206,7 +206,7 @@ pub struct Executor {
 }
 
 /// Processes that are started ahead to verify, and that run at once.
-const AHEAD: usize = 2;
+const AHEAD: usize = 3;
 
 #[derive(Deserialize)]
 struct First {
