@@ -11,11 +11,11 @@ use crate::secret::Secret;
 use std::path::Path;
 
 /// An endpoint that survives an interruption: opened on the same folder, it takes the same course up
-/// to where it was and pays for nothing twice.
+/// to where it was and pays for nothing twice. From a request on that is not the recorded one, everything
+/// is asked and recorded anew, over what stands there: a run may take another course the second time.
 pub struct Journal<E> {
     past: Replayer,
     future: Recorder<E>,
-    is_strict: bool,
 }
 
 impl<E: Endpoint> Journal<E> {
@@ -44,16 +44,7 @@ impl<E: Endpoint> Journal<E> {
         Ok(Self {
             past: Replayer::at(folder, secrets, held),
             future: Recorder::from(inner, folder, secrets, held + 1),
-            is_strict: true,
         })
-    }
-
-    /// From a request on that is not the recorded one, everything is asked and recorded anew, over what
-    /// stands there: for runs that may take another course the second time.
-    #[must_use]
-    pub fn lenient(mut self) -> Self {
-        self.is_strict = false;
-        self
     }
 
     /// Exchanges that will be answered from the folder.
@@ -75,7 +66,7 @@ impl<E: Endpoint> Endpoint for Journal<E> {
     ) -> Result<Reply, Failure> {
         if self.past.left() > 0 {
             match self.past.complete(request, progress, stop) {
-                Err(Failure::Replay { .. }) if !self.is_strict => {
+                Err(Failure::Replay { .. }) => {
                     let number = self.past.give_up();
                     self.future.go_on_at(number);
                 }

@@ -161,8 +161,9 @@ fn a_test_that_is_named_and_a_model_with_a_key_reach_the_program() {
         "edits": [{ "file": "calc.py", "old": "result -= price", "new": "result += price" }],
     }]});
     let server = ModelServer::start(vec![Says::Text(answer.to_string())]);
+    let repo = Repo::buggy();
     let step = step(
-        &Repo::buggy(),
+        &repo,
         &[
             ("NDBG_PLANNER", "llm"),
             ("NDBG_MODEL", &server.model()),
@@ -171,6 +172,7 @@ fn a_test_that_is_named_and_a_model_with_a_key_reach_the_program() {
         ],
     );
     // There is no such test, and nothing of its name was run.
+    assert!(!repo.root().join("evil").exists());
     assert_ne!(
         step.outputs.get("outcome").map(String::as_str),
         Some("fixed")

@@ -384,43 +384,71 @@ fn a_run_is_gone_on_with_and_pays_for_nothing_twice() {
 
 #[test]
 fn the_search_goes_first_and_the_model_hears_what_came_near() {
-    // `/` for `//` and the like do not help; no single edit does.
+    // One edit mends the sum; no edit of the search can make up the word.
     let repo = Repo::new(&[
         (
             "shop.py",
-            &SHOP.replace("round(amount / 3)", "len(str(amount)) * 7 + 1"),
+            "def total(prices):
+    amount = 0
+    for price in prices:
+        amount = amount - price
+    return amount
+
+
+def code():
+    word = 'none'
+    return word
+",
         ),
-        ("test_shop.py", TESTS),
+        (
+            "test_shop.py",
+            "from hashlib import sha256
+
+from shop import code, total
+
+
+def test_total():
+    assert total([1, 2]) == 3
+
+
+def test_code():
+    digest = sha256(code().encode()).hexdigest()
+    assert digest == '1e30adb19df164cea9015f9d4819cb67e1e87ea88ec63b26c7dfba48f30bb434'
+",
+        ),
     ]);
-    let server = ModelServer::start(vec![answer(
-        "something else is returned",
-        "amount == 30",
-        "len(str(amount)) * 7 + 1",
-        "amount",
+    let server = ModelServer::start(vec![Says::Text(
+        json!({ "hypotheses": [{
+            "claim": "the sum falls, and the word is another", "file": "shop.py", "line": 4,
+            "edits": [
+                { "file": "shop.py", "old": "amount - price", "new": "amount + price" },
+                { "file": "shop.py", "old": "'none'", "new": "'quokka'" },
+            ],
+        }]})
+        .to_string(),
     )]);
     let run = repo
         .fix()
         .test("test_shop.py")
-        .args([
-            "--planner",
-            "auto",
-            "--model",
-            &server.model(),
-            "--max-time",
-            "60",
-        ])
+        .args(["--planner", "auto", "--model", &server.model()])
+        .args(["--max-time", "60"])
         .run();
     run.is_fixed();
-    let report = report(&run);
-    let total: u64 = report["tried"]
+    let tried: u64 = report(&run)["tried"]
         .as_array()
         .unwrap()
         .iter()
         .map(|t| t["total"].as_u64().unwrap())
         .sum();
-    if !server.requests().is_empty() {
-        assert!(total > 5, "{report:#}");
-    }
+    assert!(tried > 5, "the search tried {tried}");
+    let requests = server.requests();
+    assert_eq!(requests.len(), 1);
+    let text = said(&requests[0]);
+    let near = text
+        .lines()
+        .find(|line| line.contains("amount + price"))
+        .unwrap_or_else(|| panic!("no near miss is told:\n{text}"));
+    assert!(near.contains("test_code"), "{near}");
 }
 
 #[test]

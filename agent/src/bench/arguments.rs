@@ -193,14 +193,8 @@ pub fn run(arguments: BenchArguments) -> anyhow::Result<Outcome> {
         }
         BenchVerb::Screening(verb) => {
             let project = ProjectSettings {
-                repo: verb.repo,
                 tests: verb.tests,
-                python: verb.python,
-                install: false,
-                pytest_args: Vec::new(),
-                env: Vec::new(),
-                memory_limit: Some(2 << 30),
-                baseline_runs: 1,
+                ..ProjectSettings::as_it_is(verb.repo, verb.python, Some(2 << 30))
             };
             let settings = ScreeningRun {
                 project,

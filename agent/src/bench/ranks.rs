@@ -49,14 +49,8 @@ pub fn run(settings: &RanksRun, cancel: &Cancel) -> anyhow::Result<Outcome> {
             progress: ProgressChoice::Never,
         })?;
         let project = ProjectSettings {
-            repo: task.source().to_owned(),
             tests: task.test.clone(),
-            python: settings.python.clone(),
-            install: false,
-            pytest_args: Vec::new(),
-            env: Vec::new(),
-            memory_limit: None,
-            baseline_runs: 1,
+            ..ProjectSettings::as_it_is(task.source().to_owned(), settings.python.clone(), None)
         };
         let limits = Limits {
             time: Duration::from_mins(10),

@@ -211,14 +211,12 @@ impl PastArguments {
         eprintln!("recording {}", self.tests.join(", "));
         let settings = trace::Settings {
             project: ProjectSettings {
-                repo: self.repo.clone(),
                 tests: self.tests.clone(),
-                python: python.cloned(),
-                install: false,
-                pytest_args: Vec::new(),
-                env: Vec::new(),
-                memory_limit: Some(RECORDED_MEMORY),
-                baseline_runs: 1,
+                ..ProjectSettings::as_it_is(
+                    self.repo.clone(),
+                    python.cloned(),
+                    Some(RECORDED_MEMORY),
+                )
             },
             subject: trace::Subject::Tests,
             focus: trace::Focus::parse(&[]),

@@ -305,16 +305,11 @@ fn open(
         .ok_or_else(|| Stop::new(Outcome::Environment, "the temporary folder is not UTF-8"))?;
     let session = match (&settings.repo, settings.sources.contains(&Source::Tests)) {
         (Some(repo), true) => {
-            let project = ProjectSettings {
-                repo: repo.clone(),
-                tests: Vec::new(),
-                python: settings.python.clone(),
-                install: false,
-                pytest_args: Vec::new(),
-                env: Vec::new(),
-                memory_limit: settings.memory_limit,
-                baseline_runs: 1,
-            };
+            let project = ProjectSettings::as_it_is(
+                repo.clone(),
+                settings.python.clone(),
+                settings.memory_limit,
+            );
             Some(session::open(&project, reporter, cancel)?)
         }
         _ => None,

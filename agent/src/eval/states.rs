@@ -119,16 +119,7 @@ fn recorded(
     cancel: &Cancel,
 ) -> Result<recordings::Opened, Stop> {
     let tracing = trace::Settings {
-        project: ProjectSettings {
-            repo: repo.to_owned(),
-            tests: Vec::new(),
-            python: settings.python.clone(),
-            install: false,
-            pytest_args: Vec::new(),
-            env: Vec::new(),
-            memory_limit: Some(MEMORY),
-            baseline_runs: 1,
-        },
+        project: ProjectSettings::as_it_is(repo.to_owned(), settings.python.clone(), Some(MEMORY)),
         subject: Subject::Tests,
         focus: Focus::parse(&[]),
         states: true,

@@ -1,7 +1,8 @@
 //! The failing tests, recorded with all states, and answers to what a model asks about them and the source.
 
+use std::cell::{Cell, OnceCell};
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use ndbg_simulator::harness::{self, Limits, Program};
@@ -11,7 +12,6 @@ use ndbg_tools::python::pytest::{Mode, Request, Tracing};
 use ndbg_tools::trace::{self, Opened};
 
 use super::baseline::Baseline;
-use super::budget::Budget;
 use super::localize::Localization;
 use super::reproduce::{runner, subject};
 use super::session::Session;
@@ -26,6 +26,8 @@ const EVENTS: u64 = 200_000;
 /// Time for it.
 const SOFT: Duration = Duration::from_secs(20);
 const HARD: Duration = Duration::from_secs(40);
+/// With less time than this left, nothing is recorded.
+const LEAST: Duration = Duration::from_secs(1);
 /// Files of suspicious functions that are recorded.
 const FILES: usize = 20;
 /// What an inferred input may take.
@@ -38,27 +40,49 @@ const LARGEST: u64 = 400_000;
 /// Answers from a session.
 pub struct Evidence<'a> {
     session: &'a Session,
-    opened: Option<Opened>,
+    baseline: &'a Baseline,
+    found: &'a Localization,
+    /// When the run ends.
+    deadline: Instant,
+    /// Test runs that it took.
+    test_runs: &'a Cell<u64>,
+    /// Recorded when it is looked at first: a search before may make it needless.
+    opened: OnceCell<Option<Opened>>,
 }
 
-/// Records the failing tests; without a recording when the run fails, since it only helps.
-pub fn record<'a>(
-    session: &'a Session,
-    baseline: &Baseline,
-    found: &Localization,
-    budget: &mut Budget,
-) -> Evidence<'a> {
-    let opened = recorded(session, baseline, found, budget);
-    Evidence { session, opened }
+impl<'a> Evidence<'a> {
+    /// Nothing is recorded yet; the runs that this will take are added to `test_runs`.
+    pub fn new(
+        session: &'a Session,
+        baseline: &'a Baseline,
+        found: &'a Localization,
+        deadline: Instant,
+        test_runs: &'a Cell<u64>,
+    ) -> Self {
+        Self {
+            session,
+            baseline,
+            found,
+            deadline,
+            test_runs,
+            opened: OnceCell::new(),
+        }
+    }
 }
 
-fn recorded(
-    session: &Session,
-    baseline: &Baseline,
-    found: &Localization,
-    budget: &mut Budget,
-) -> Option<Opened> {
+/// Records the failing tests; nothing when the run fails, since it only helps.
+fn recorded(evidence: &Evidence<'_>) -> Option<Opened> {
+    let Evidence {
+        session,
+        baseline,
+        found,
+        ..
+    } = evidence;
     if baseline.collection_fails || found.functions.is_empty() {
+        return None;
+    }
+    let left = (evidence.deadline).saturating_duration_since(Instant::now());
+    if left < LEAST {
         return None;
     }
     session.tree.restore(&session.cancel).ok()?;
@@ -85,11 +109,11 @@ fn recorded(
         neutral: true,
         args: baseline.args.clone(),
         soft_limit: Some(SOFT),
-        deadline: budget.cap(HARD),
+        deadline: HARD.min(left),
         ..Request::run(baseline.paths.clone())
     };
+    evidence.test_runs.set(evidence.test_runs.get() + 1);
     session.harness.run(&request, &session.cancel).ok()?;
-    budget.test_runs += 1;
     let folder = session.scratch.path().join("evidence.ndbg");
     let top = session.harness.folder.clone();
     let mut sources = |name: &str| crate::trace::source(name, &top);
@@ -108,7 +132,8 @@ impl Evidence<'_> {
 
 impl Lookup for Evidence<'_> {
     fn recording(&self) -> Option<&Recording> {
-        self.opened.as_ref().map(|opened| &opened.recording)
+        let opened = self.opened.get_or_init(|| recorded(self)).as_ref()?;
+        Some(&opened.recording)
     }
 
     fn source(&self, file: &Utf8Path) -> Option<String> {

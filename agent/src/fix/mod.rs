@@ -27,6 +27,7 @@ pub mod throughput;
 mod trial;
 mod verify;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -37,6 +38,7 @@ use ndbg_tools::source::SourceFile;
 
 use baseline::Baseline;
 use budget::Budget;
+use evidence::Evidence;
 use localize::Localization;
 use reproduce::{Ground, Patch};
 use session::{Session, note};
@@ -227,9 +229,10 @@ fn attempt(
         return Err(nowhere(&baseline, &found));
     }
     let (files, facts) = gather(&session, &baseline, &found, budget)?;
-    let mut planner = planner(
-        settings, &session, &baseline, &found, budget, reporter, cancel,
-    )?;
+    let recorded = Cell::new(0);
+    let deadline = Instant::now() + budget.left();
+    let evidence = Evidence::new(&session, &baseline, &found, deadline, &recorded);
+    let mut planner = planner(settings, evidence, reporter, cancel, deadline)?;
     let ended = search::search(
         &search::Context {
             settings,
@@ -242,7 +245,9 @@ fn attempt(
         &facts,
         planner.as_mut(),
         budget,
-    )?;
+    );
+    budget.test_runs += recorded.get();
+    let ended = ended?;
     drop(planner);
     let ground = Ground {
         session: &session,
@@ -261,23 +266,17 @@ fn attempt(
 /// Who proposes patches in this run.
 fn planner<'a>(
     settings: &FixSettings,
-    session: &'a Session,
-    baseline: &Baseline,
-    found: &Localization,
-    budget: &mut Budget,
+    evidence: Evidence<'a>,
     reporter: &'a Reporter,
     cancel: &Cancel,
+    deadline: Instant,
 ) -> Result<Box<dyn Planner + 'a>, Stop> {
     let search = SearchPlanner::new(SearchOptions {
         max_functions: settings.max_functions,
         pairs: settings.pairs,
         ..SearchOptions::default()
     });
-    let deadline = Instant::now() + budget.left();
-    let mut model = |named: &ModelSettings| {
-        let evidence = evidence::record(session, baseline, found, budget);
-        model::planner(named, evidence, reporter, cancel, deadline)
-    };
+    let model = |named: &ModelSettings| model::planner(named, evidence, reporter, cancel, deadline);
     Ok(match &settings.planner {
         PlannerSettings::Search => Box::new(search),
         PlannerSettings::Model(named) => Box::new(model(named)?),

@@ -168,8 +168,7 @@ fn endpoint(
     reporter.hide(&secrets);
     let live: Box<dyn Endpoint> = match &settings.journal {
         Some(folder) => {
-            let journal = Journal::open(live, folder.as_std_path(), &secrets).map_err(usage)?;
-            Box::new(journal.lenient())
+            Box::new(Journal::open(live, folder.as_std_path(), &secrets).map_err(usage)?)
         }
         None => live,
     };

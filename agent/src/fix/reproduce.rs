@@ -116,11 +116,8 @@ pub fn told_apart(ground: &Ground<'_>, patch: &Patch<'_>, others: &[Patch<'_>], 
 /// The call that raises what a failing test raised, at the same line, where no patch was found.
 pub fn raised(ground: &Ground<'_>, failure: &Failure, budget: &Budget) {
     let facts = ground.facts;
-    let frames = failure.frames.iter().rev();
-    let Some(frame) = frames
-        .take(1)
-        .find(|frame| facts.files.contains_key(&frame.file))
-    else {
+    let last = failure.frames.last();
+    let Some(frame) = last.filter(|frame| facts.files.contains_key(&frame.file)) else {
         return;
     };
     let Some(function) = facts.functions.iter().find(|function| {

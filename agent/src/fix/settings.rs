@@ -25,6 +25,26 @@ pub struct ProjectSettings {
     pub baseline_runs: usize,
 }
 
+impl ProjectSettings {
+    /// A project whose tests run in the environment that is there, all of them, once.
+    pub fn as_it_is(
+        repo: Utf8PathBuf,
+        python: Option<Utf8PathBuf>,
+        memory_limit: Option<u64>,
+    ) -> Self {
+        Self {
+            repo,
+            tests: Vec::new(),
+            python,
+            install: false,
+            pytest_args: Vec::new(),
+            env: Vec::new(),
+            memory_limit,
+            baseline_runs: 1,
+        }
+    }
+}
+
 /// Limits of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {

@@ -3,8 +3,9 @@
 //! A bug in a program is mended in the program. Names of the machinery that a file had nothing to do with before are
 //! a reason not to believe a patch, whoever proposed it: it could make any test pass, or take the run with it.
 
-/// Names, and words after which a dot or a blank follows.
-const MACHINERY: [&str; 27] = [
+/// Modules by their names, and members of modules. What programs use for themselves, `sys.exit` and handlers of
+/// signals among it, is not here: it ends or changes the run that is to pass, which is seen.
+const MACHINERY: [&str; 26] = [
     "pytest",
     "_pytest",
     "unittest",
@@ -18,7 +19,6 @@ const MACHINERY: [&str; 27] = [
     "sys.settrace",
     "sys.setprofile",
     "sys.excepthook",
-    "sys.exit",
     "inspect.stack",
     "inspect.currentframe",
     "gc.get_objects",
@@ -28,9 +28,9 @@ const MACHINERY: [&str; 27] = [
     "os.killpg",
     "os.abort",
     "os.fork",
-    "signal",
+    "signal.raise_signal",
+    "signal.pthread_kill",
     "ctypes",
-    "atexit",
     "faulthandler",
 ];
 
@@ -115,9 +115,11 @@ mod tests {
             "# see pytest",
             "import mypytest_helper",
             "words.exit()",
+            "import signal\nsignal.signal(signal.SIGTERM, stop)",
+            "if not path:\n    sys.exit(2)",
         ] {
             assert_eq!(tampering("", code), None, "{code}");
         }
-        assert_eq!(tampering("import signal\n", "import signal\nx = 1"), None);
+        assert_eq!(tampering("import ctypes\n", "import ctypes\nx = 1"), None);
     }
 }

@@ -6,7 +6,9 @@ use ndbg_simulator::literal::{self, Literal};
 use ndbg_simulator::recording::{CodeFlags, EventId, FrameId, Leave, Recording};
 use ndbg_tools::python::executions::{Goal, Subject, root_of};
 
+use super::genes::is_name;
 use super::recorded::{Names, attributes, call_of};
+use super::short::shortened;
 use crate::fix::stop::Stop;
 use crate::outcome::Outcome;
 
@@ -99,7 +101,7 @@ pub fn state(recording: &Recording, number: usize, repo: &Utf8Path) -> Result<St
             if literal::parse(text).is_err() {
                 return Err(usage(format!(
                     "event {number} returns `{}`, which is no literal that is recorded whole",
-                    short(text)
+                    shortened(text, 60)
                 ))
                 .hint("choose the event of the line before it, with local variables that are"));
             }
@@ -189,19 +191,6 @@ fn located(name: &str, repo: &Utf8Path) -> Result<Utf8PathBuf, Stop> {
 
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.trim_start_matches('\u{feff}').lines()
-}
-
-fn short(text: &str) -> String {
-    let cut: String = text.chars().take(60).collect();
-    if cut.len() < text.len() {
-        cut + "…"
-    } else {
-        cut
-    }
-}
-
-fn is_name(name: &str) -> bool {
-    name.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
 /// A line that is reached with variables that hold these values.

@@ -147,6 +147,29 @@ fn a_journal_replays_what_is_there_and_goes_on_live() {
 }
 
 #[test]
+fn a_journal_asks_anew_from_the_first_request_that_is_another_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::new().streams(CHAT);
+    let mut first = Journal::open(live("m", &server.url()), folder.path(), &[]).unwrap();
+    ask(&mut first, &hello()).reply();
+    ask(&mut first, &hello()).reply();
+    drop(first);
+
+    let mut resumed = Journal::open(live("m", &server.url()), folder.path(), &[]).unwrap();
+    assert_eq!(resumed.replayable(), 2);
+    ask(&mut resumed, &hello()).reply();
+    assert_eq!(server.bodies().len(), 2);
+    let before = read(folder.path(), "0002.json");
+    ask(&mut resumed, &second()).reply();
+    assert_eq!(server.bodies().len(), 3);
+    assert_ne!(
+        read(folder.path(), "0002.json")["request"],
+        before["request"]
+    );
+    assert!(!folder.path().join("0003.json").exists());
+}
+
+#[test]
 fn a_journal_asks_again_what_failed_last() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::new()

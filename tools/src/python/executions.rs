@@ -205,8 +205,8 @@ pub struct Executor {
     waiting: Vec<Conversation>,
 }
 
-/// Processes that are started ahead to verify, and that run at once.
-const AHEAD: usize = 3;
+/// Processes that verify at once; all of them are started ahead.
+const VERIFIERS: usize = 3;
 
 #[derive(Deserialize)]
 struct First {
@@ -244,8 +244,8 @@ impl Executor {
         });
         let child = opened(place, &settings, "0")?;
         let description = ready(&child, place)?;
-        let mut waiting = Vec::with_capacity(AHEAD);
-        for number in 1..=AHEAD {
+        let mut waiting = Vec::with_capacity(VERIFIERS);
+        for number in 1..=VERIFIERS {
             waiting.push(verifier(place, &settings, number)?);
         }
         Ok(Self {
@@ -272,7 +272,7 @@ impl Executor {
     }
 
     /// Executes a call `times` times, each in a new process with other chances and another order of sets of texts;
-    /// two processes at a time.
+    /// [`VERIFIERS`] processes at a time.
     ///
     /// # Errors
     /// A process, or cancelling.
@@ -283,7 +283,7 @@ impl Executor {
         let calls = std::slice::from_ref(call);
         let mut executions = Vec::with_capacity(times);
         while executions.len() < times {
-            while started < times && children.len() < AHEAD {
+            while started < times && children.len() < VERIFIERS {
                 started += 1;
                 children.push_back(verifier(&self.place, &self.settings, started)?);
             }
@@ -294,7 +294,7 @@ impl Executor {
             ask(&mut child, calls)?;
             executions.extend(answered(&child, calls, &self.place)?);
             // What takes turns with the clock shall have them.
-            if times > AHEAD && executions.len() < times && self.description.reads_clock() {
+            if times > VERIFIERS && executions.len() < times && self.description.reads_clock() {
                 std::thread::sleep(APART);
             }
         }

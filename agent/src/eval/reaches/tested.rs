@@ -110,16 +110,7 @@ pub fn tested(
         (Origin::Folder(folder), None) => folder.clone(),
         (Origin::Task(task), None) => task.folder.clone(),
     };
-    let settings = ProjectSettings {
-        repo,
-        tests: Vec::new(),
-        python: python.map(Utf8Path::to_owned),
-        install: false,
-        pytest_args: Vec::new(),
-        env: Vec::new(),
-        memory_limit: Some(2 << 30),
-        baseline_runs: 1,
-    };
+    let settings = ProjectSettings::as_it_is(repo, python.map(Utf8Path::to_owned), Some(2 << 30));
     let session = session::open(&settings, reporter, cancel)?;
     let request = Request {
         mode: Mode::Spectrum,

@@ -446,7 +446,8 @@ pub fn steady(text: &str) -> String {
     out + rest
 }
 
-fn cut(text: &str, most: usize) -> String {
+/// The beginning of a text.
+pub fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),

@@ -81,8 +81,8 @@ pub fn located(file: &SourceFile, old: &str, new: &str) -> Result<(Edit, Strictn
         match places[..] {
             [] => {}
             [first] => {
-                let (start, end) = lines.span(first, wanted.rows.len());
-                let new = replacement(&lines, &wanted, first, &new, strictness);
+                let (start, end) = lines.span(first, wanted.inner().len());
+                let new = replacement(&lines, &wanted, first, wanted.trimmed(&new), strictness);
                 // A last line without an end keeps having none.
                 let ends = text[start..end].ends_with(['\n', '\r']);
                 let new = match (ends, new.ends_with(['\n', '\r'])) {
@@ -151,7 +151,6 @@ impl<'t> Lines<'t> {
             rows.push((start, start + line.len()));
             start += line.len();
         }
-        // What a model copies often begins or ends with an empty line that is not meant.
         Self { text, rows }
     }
 
@@ -160,12 +159,31 @@ impl<'t> Lines<'t> {
         self.text[start..end].trim_end_matches(['\n', '\r'])
     }
 
-    /// Lines of `wanted` that count: not the empty ones at its ends.
+    /// The lines that count: what a model copies often begins or ends with an empty one that is not meant.
     fn inner(&self) -> std::ops::Range<usize> {
         let is_blank = |at: &usize| self.row(*at).trim().is_empty();
         let first = (0..self.rows.len()).find(|at| !is_blank(at)).unwrap_or(0);
         let last = (0..self.rows.len()).rfind(|at| !is_blank(at)).unwrap_or(0);
         first..last + 1
+    }
+
+    /// What replaces these lines without as many empty ones at its ends as do not count here.
+    fn trimmed<'n>(&self, new: &'n str) -> &'n str {
+        let inner = self.inner();
+        let rows = Lines::of(new);
+        let is_blank = |at: &usize| rows.row(*at).trim().is_empty();
+        let all = rows.rows.len();
+        let before = (0..all.min(inner.start)).take_while(is_blank).count();
+        let after = (before..all)
+            .rev()
+            .take(self.rows.len() - inner.end)
+            .take_while(is_blank)
+            .count();
+        if before + after >= all {
+            return "";
+        }
+        let (start, end) = rows.span(before, all - before - after);
+        &new[start..end]
     }
 
     fn places(&self, wanted: &Lines<'_>, strictness: Strictness) -> Vec<usize> {
@@ -341,6 +359,37 @@ def g(x):
         assert_eq!(text, "a = 3\r\nb = 4\r\n");
         let (text, _) = applied("a = 1\nb = 2 ", "b = 2\n", "b = 3\n");
         assert_eq!(text, "a = 1\nb = 3");
+    }
+
+    #[test]
+    fn empty_lines_around_a_copied_text_take_nothing_with_them() {
+        for (old, new) in [
+            (
+                "\n        return x\n    return 0\n",
+                "\n        return 2\n    return 1\n",
+            ),
+            (
+                "        return x\n    return 0\n\n\n\n",
+                "        return 2\n    return 1\n\n\n\n",
+            ),
+            (
+                "\n        return x\n    return 0\n\n\n\n",
+                "        return 2\n    return 1",
+            ),
+        ] {
+            let (text, strictness) = applied(SOURCE, old, new);
+            assert_eq!(strictness, Strictness::TrailingBlanks);
+            let wanted = SOURCE.replace(
+                "        return x  \n    return 0",
+                "        return 2\n    return 1",
+            );
+            assert_eq!(text, wanted, "{old:?} {new:?}");
+        }
+        // What is taken away stays away, and what is added stays added.
+        let (text, _) = applied("a = 1 \nb = 2\nc = 3\n", "\n\na = 1\n", "\n");
+        assert_eq!(text, "b = 2\nc = 3\n");
+        let (text, _) = applied("a = 1 \nb = 2\n", "\na = 1\n", "\n\na = 2\n\n");
+        assert_eq!(text, "\na = 2\n\nb = 2\n");
     }
 
     #[test]

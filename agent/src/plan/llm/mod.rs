@@ -7,15 +7,18 @@
 
 mod answer;
 mod brief;
+mod exchange;
 mod locate;
 mod planner;
 mod prediction;
 mod prompt;
+mod proposal;
 mod queries;
 mod repeats;
 
 pub use answer::{Hypothesis, Prediction, Replacement, schema};
-pub use planner::{Exchange, Limits, LlmPlanner, Means, Watch};
+pub use exchange::{Exchange, Watch};
+pub use planner::{Limits, LlmPlanner, Means};
 pub use prediction::Verdict;
 pub use prompt::{PromptError, check as check_prompts};
 pub use queries::Lookup;

@@ -1,26 +1,23 @@
 //! The conversation with a model, round by round.
 
 use std::cell::Cell;
-use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use minijinja::context;
 use ndbg_providers::{
     Endpoint, Failure, Finish, Message, Meter, Progress, Reply, Request, Secret, redact,
 };
 use ndbg_tools::Cancel;
-use serde::{Deserialize, Serialize};
 
 use super::answer::{self, Answer, Hypothesis};
-use super::brief::{self, Told, steady};
-use super::locate::{Strictness, located, near_names};
+use super::brief::{self, Told, cut, steady};
+use super::exchange::{Exchange, Watch};
 use super::prediction::{self, Verdict};
 use super::prompt::Prompts;
+use super::proposal::{self, Dropped, FIRST_ID};
 use super::queries::{self, Lookup};
 use super::repeats::Repeats;
-use crate::fix::protected::is_protected;
-use crate::fix::tampering::tampering;
 use crate::plan::{Candidate, Facts, Feedback, PlanError, Planner};
 use crate::report::wording::plural;
 
@@ -53,96 +50,6 @@ pub struct Limits {
     pub context: Option<u64>,
 }
 
-/// What happened in the conversation, for whoever watches.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "what", rename_all = "snake_case")]
-pub enum Exchange {
-    /// A request goes out.
-    Asked {
-        /// From 1.
-        round: usize,
-        /// The model.
-        model: String,
-        /// Tokens of the prompt, estimated.
-        tokens: u64,
-    },
-    /// Some of the reply is there.
-    Receiving {
-        /// From 1.
-        round: usize,
-        /// Tokens so far, estimated.
-        tokens: u64,
-        /// Seconds until the first one.
-        first: f64,
-    },
-    /// A failed attempt is repeated.
-    Again {
-        /// Why.
-        why: String,
-        /// Seconds until then.
-        wait: f64,
-    },
-    /// A reply is there.
-    Answered {
-        /// From 1.
-        round: usize,
-        /// Tokens of the prompt, and of those, from a cache.
-        prompt: u64,
-        /// See there.
-        cached: u64,
-        /// Tokens of the reply.
-        completion: u64,
-        /// Whether the numbers are estimates.
-        estimated: bool,
-        /// US dollars so far; none where the price is not known.
-        cost: Option<f64>,
-        /// Tokens so far.
-        total: u64,
-        /// Seconds until the first token, and in all.
-        first: f64,
-        /// See there.
-        seconds: f64,
-    },
-    /// A question of the model was answered.
-    Query {
-        /// Its name.
-        name: String,
-        /// Its arguments.
-        arguments: String,
-        /// Characters of the answer.
-        characters: usize,
-    },
-    /// A hypothesis, and what the recording says of it.
-    Hypothesis {
-        /// From 1.
-        round: usize,
-        /// In a sentence.
-        claim: String,
-        /// File and line of the place.
-        file: String,
-        /// See there.
-        line: usize,
-        /// What it predicts: a condition at a place; none where it does not.
-        prediction: Option<String>,
-        /// What the recording says of that.
-        verdict: Option<Verdict>,
-        /// Edits that go with it.
-        edits: usize,
-        /// Why they are not tried, if they are not.
-        dropped: Option<String>,
-    },
-    /// An answer cannot be used.
-    Unusable {
-        /// From 1.
-        round: usize,
-        /// Why.
-        why: String,
-    },
-}
-
-/// Is told what happens.
-pub type Watch<'w> = dyn Fn(Exchange) + 'w;
-
 /// What a planner asks with.
 pub struct Means<'w> {
     /// The model.
@@ -167,85 +74,47 @@ pub struct Means<'w> {
 
 /// A planner that asks a model.
 pub struct LlmPlanner<'w> {
-    endpoint: Box<dyn Endpoint>,
-    meter: Meter,
-    limits: Limits,
-    prompts_folder: Option<Utf8PathBuf>,
-    lookup: Box<dyn Lookup + 'w>,
-    watch: Box<Watch<'w>>,
-    cancel: Cancel,
-    /// When the run ends, asked or not.
-    deadline: Instant,
-    /// Texts that no request may hold.
-    secrets: Vec<Secret>,
+    means: Means<'w>,
     prompts: Option<Prompts>,
     system: String,
     messages: Vec<Message>,
     /// How much of the facts is left out.
     level: usize,
     round: usize,
-    failed_rounds: usize,
+    /// Rounds of nothing but repetitions, one after the other.
     circles: usize,
     repeats: Repeats,
     /// What is to be said of the last round besides the results of its candidates.
     notes: Vec<(String, String)>,
     /// What opened the round.
     told: Option<minijinja::Value>,
-    tried: VecDeque<Feedback>,
-    next_id: u64,
+    /// What another planner tried before, to tell of what came near.
+    tried: Vec<Feedback>,
+    /// Candidates so far.
+    proposed: u64,
+    /// Whether the model takes questions.
     offers_queries: bool,
     over: Option<String>,
 }
 
-/// Numbers of candidates begin here, beyond those of other planners.
-const FIRST_ID: u64 = 1_000_000_000;
-
 impl<'w> LlmPlanner<'w> {
     /// A planner that has not asked anything yet.
     pub fn new(means: Means<'w>) -> Self {
-        let Means {
-            endpoint,
-            meter,
-            limits,
-            prompts_folder,
-            lookup,
-            watch,
-            cancel,
-            deadline,
-            secrets,
-        } = means;
         Self {
-            endpoint,
-            meter,
-            limits,
-            prompts_folder,
-            lookup,
-            watch,
-            cancel,
-            deadline,
-            secrets,
+            means,
             prompts: None,
             system: String::new(),
             messages: Vec::new(),
             level: 0,
             round: 0,
-            failed_rounds: 0,
             circles: 0,
             repeats: Repeats::default(),
             notes: Vec::new(),
             told: None,
-            tried: VecDeque::new(),
-            next_id: FIRST_ID,
+            tried: Vec::new(),
+            proposed: 0,
             offers_queries: true,
             over: None,
-        }
-    }
-
-    /// Takes in what another planner tried, to tell of what came near.
-    pub fn hear(&mut self, feedback: &[Feedback]) {
-        self.tried.extend(feedback.iter().cloned());
-        while self.tried.len() > TRIED {
-            self.tried.pop_front();
         }
     }
 
@@ -257,7 +126,8 @@ impl<'w> LlmPlanner<'w> {
             for syntax in facts.files.values() {
                 shown.push_str(syntax.file().text());
             }
-            let prompts = Prompts::new(self.prompts_folder.as_deref(), &shown).map_err(failed)?;
+            let prompts =
+                Prompts::new(self.means.prompts_folder.as_deref(), &shown).map_err(failed)?;
             let example = facts.functions.first();
             let example = example.map_or("module.py", |function| function.file.as_str());
             self.system = prompts.system(example).map_err(failed)?;
@@ -318,14 +188,13 @@ impl<'w> LlmPlanner<'w> {
 
     /// The facts, as the only message.
     fn open(&mut self, facts: &Facts) -> Result<(), PlanError> {
-        let tried: Vec<Feedback> = self.tried.iter().cloned().collect();
         let told = Told {
             facts,
-            recording: self.lookup.recording(),
-            tried: &tried,
+            recording: self.means.lookup.recording(),
+            tried: &self.tried,
         };
-        let room = self.limits.context.map_or(FACTS, |context| {
-            let spoken_for = u64::from(self.limits.reply) + 1_200;
+        let room = self.means.limits.context.map_or(FACTS, |context| {
+            let spoken_for = u64::from(self.means.limits.reply) + 1_200;
             FACTS.min(context.saturating_sub(spoken_for).max(500))
         });
         let Some(prompts) = &self.prompts else {
@@ -333,7 +202,7 @@ impl<'w> LlmPlanner<'w> {
         };
         let (text, level) = brief::render(prompts, &told, room, self.level).map_err(failed)?;
         self.level = level;
-        self.messages = vec![Message::user(redact(&text, &self.secrets))];
+        self.messages = vec![Message::user(redact(&text, &self.means.secrets))];
         self.told = None;
         Ok(())
     }
@@ -362,7 +231,7 @@ impl<'w> LlmPlanner<'w> {
 
     /// Whether questions are offered: after a round without success, to models that take them.
     fn queries_now(&self) -> bool {
-        self.offers_queries && self.failed_rounds > 0
+        self.offers_queries && self.round > 1
     }
 
     /// Sends what is there; answers questions until there is something else.
@@ -374,7 +243,7 @@ impl<'w> LlmPlanner<'w> {
                 messages: self
                     .messages
                     .iter()
-                    .map(|said| freed(said, &self.secrets))
+                    .map(|said| freed(said, &self.means.secrets))
                     .collect(),
                 schema: Some(answer::schema()),
                 tools: if self.queries_now() && queries < QUERIES {
@@ -382,7 +251,7 @@ impl<'w> LlmPlanner<'w> {
                 } else {
                     Vec::new()
                 },
-                max_tokens: self.limits.reply,
+                max_tokens: self.means.limits.reply,
                 temperature: Some(if self.circles > 0 {
                     RESTLESS
                 } else {
@@ -392,23 +261,24 @@ impl<'w> LlmPlanner<'w> {
                 seed: Some(self.round as u64),
             };
             let tokens = request.prompt_estimate();
-            self.meter
-                .admit(tokens, u64::from(self.limits.reply))
+            self.means
+                .meter
+                .admit(tokens, u64::from(self.means.limits.reply))
                 .map_err(|cap| PlanError::Budget {
                     message: cap.to_string(),
                     hint: cap.hint().to_owned(),
                 })?;
-            (self.watch)(Exchange::Asked {
+            (self.means.watch)(Exchange::Asked {
                 round: self.round,
-                model: self.endpoint.model(),
+                model: self.means.endpoint.model(),
                 tokens,
             });
             let reply = match self.send(&request) {
                 Ok(reply) => reply,
                 Err(Failure::ContextOverflow { limit, message }) if shrunk < 3 => {
                     shrunk += 1;
-                    self.limits.context = limit.or(self.limits.context);
-                    (self.watch)(Exchange::Unusable {
+                    self.means.limits.context = limit.or(self.means.limits.context);
+                    (self.means.watch)(Exchange::Unusable {
                         round: self.round,
                         why: format!("the context is too small ({message}); fewer facts are told"),
                     });
@@ -420,23 +290,23 @@ impl<'w> LlmPlanner<'w> {
                 {
                     self.offers_queries = false;
                     self.say_round(false)?;
-                    (self.watch)(Exchange::Unusable {
+                    (self.means.watch)(Exchange::Unusable {
                         round: self.round,
                         why: format!("the model takes no questions: {message}"),
                     });
                     continue;
                 }
-                Err(Failure::Cancelled) if self.cancel.is_set() => {
+                Err(Failure::Cancelled) if self.means.cancel.is_set() => {
                     return Err(PlanError::Cancelled);
                 }
-                Err(Failure::Cancelled) if Instant::now() >= self.deadline => {
+                Err(Failure::Cancelled) if Instant::now() >= self.means.deadline => {
                     return Err(PlanError::Budget {
                         message: "time limit reached while the model answered".into(),
                         hint: "`--max-time` allows more".into(),
                     });
                 }
                 Err(Failure::Cancelled) => {
-                    (self.watch)(Exchange::Unusable {
+                    (self.means.watch)(Exchange::Unusable {
                         round: self.round,
                         why: "the answer is far longer than was asked for; it was ended".into(),
                     });
@@ -462,16 +332,16 @@ impl<'w> LlmPlanner<'w> {
                 let text = if queries > QUERIES {
                     "no more questions in this round".to_owned()
                 } else {
-                    queries::answer(self.lookup.as_ref(), &call)
+                    queries::answer(self.means.lookup.as_ref(), &call)
                 };
-                (self.watch)(Exchange::Query {
+                (self.means.watch)(Exchange::Query {
                     name: call.name.clone(),
                     arguments: call.arguments.clone(),
                     characters: text.chars().count(),
                 });
                 // What is looked up is the repository's, too.
                 let text = match &self.prompts {
-                    Some(prompts) => prompts.data(&redact(&text, &self.secrets)),
+                    Some(prompts) => prompts.data(&redact(&text, &self.means.secrets)),
                     None => text,
                 };
                 self.messages.push(Message::Tool {
@@ -481,7 +351,7 @@ impl<'w> LlmPlanner<'w> {
                 });
             }
         }
-        (self.watch)(Exchange::Unusable {
+        (self.means.watch)(Exchange::Unusable {
             round: self.round,
             why: "the model asks and asks, and does not answer".into(),
         });
@@ -490,12 +360,12 @@ impl<'w> LlmPlanner<'w> {
 
     fn send(&mut self, request: &Request) -> Result<Reply, Failure> {
         let begun = Instant::now();
-        let (round, watch, cancel) = (self.round, &self.watch, &self.cancel);
+        let (round, watch, cancel) = (self.round, &self.means.watch, &self.means.cancel);
         let (mut bytes, mut first, mut told) = (0, None, None::<Instant>);
-        let deadline = self.deadline;
+        let deadline = self.means.deadline;
         // Thinking may take several times what an answer takes; beyond that nobody reads it.
         let (received, most) = (Cell::new(0), 64 * request.max_tokens as usize + 100_000);
-        self.endpoint.complete(
+        self.means.endpoint.complete(
             request,
             &mut |progress| match progress {
                 Progress::Text(text) | Progress::Thinking(text) => {
@@ -513,6 +383,7 @@ impl<'w> LlmPlanner<'w> {
                 }
                 Progress::Again { why, wait } => {
                     (bytes, first) = (0, None);
+                    received.set(0);
                     watch(Exchange::Again {
                         why: why.to_string(),
                         wait: wait.as_secs_f64(),
@@ -524,9 +395,9 @@ impl<'w> LlmPlanner<'w> {
     }
 
     fn count(&mut self, reply: &Reply) {
-        self.meter.record(&reply.usage);
-        let spent = self.meter.spent();
-        (self.watch)(Exchange::Answered {
+        self.means.meter.record(&reply.usage);
+        let spent = self.means.meter.spent();
+        (self.means.watch)(Exchange::Answered {
             round: self.round,
             prompt: reply.usage.prompt,
             cached: reply.usage.cached,
@@ -552,7 +423,7 @@ impl<'w> LlmPlanner<'w> {
             if reply.finish == Finish::Refusal {
                 let text: String = reply.text.chars().take(200).collect();
                 let why = format!("the model declines: {text}");
-                (self.watch)(Exchange::Unusable {
+                (self.means.watch)(Exchange::Unusable {
                     round: self.round,
                     why: why.clone(),
                 });
@@ -564,17 +435,20 @@ impl<'w> LlmPlanner<'w> {
             // models copy it.
             let said = match &read {
                 Ok(_) => reply.text,
-                Err(_) => shortened(&reply.text),
+                Err(_) => cut(&reply.text, RECOGNISED),
             };
             self.messages.push(Message::assistant(said));
             let problem = match read {
                 Ok(answer) => return Ok(Some(answer)),
                 Err(_) if reply.finish == Finish::Length => {
-                    format!("it was cut off at {} tokens; be shorter", self.limits.reply)
+                    format!(
+                        "it was cut off at {} tokens; be shorter",
+                        self.means.limits.reply
+                    )
                 }
                 Err(problem) => problem,
             };
-            (self.watch)(Exchange::Unusable {
+            (self.means.watch)(Exchange::Unusable {
                 round: self.round,
                 why: problem.clone(),
             });
@@ -588,73 +462,22 @@ impl<'w> LlmPlanner<'w> {
         Ok(None)
     }
 
-    /// The candidate of a hypothesis, or why it is not tried.
-    fn candidate(&mut self, facts: &Facts, hypothesis: &Hypothesis) -> Result<Candidate, String> {
-        if self.repeats.is_repeated(hypothesis) {
-            return Err("it was proposed before".into());
-        }
-        if let Some(prediction) = &hypothesis.prediction {
-            let verdict = prediction::check(self.lookup.recording(), prediction);
-            if matches!(verdict, Verdict::Refuted { .. }) {
-                return Err(verdict.text());
-            }
-        }
-        if hypothesis.edits.is_empty() {
-            return Err("it has no edits".into());
-        }
-        let mut edits = Vec::new();
-        let mut loose = false;
-        for wanted in &hypothesis.edits {
-            let path = meant(facts, &wanted.file);
-            if let Some(what) = tampers(facts, path, &wanted.new) {
-                return Err(format!(
-                    "`{what}` reaches into what runs the tests, or into other processes"
-                ));
-            }
-            if is_protected(path) {
-                return Err(format!(
-                    "`{path}` is a test or configures tests: it cannot be edited"
-                ));
-            }
-            let Some(syntax) = facts.files.get(path) else {
-                let near = near_names(path.as_str(), facts.files.keys().map(AsRef::as_ref));
-                return Err(format!(
-                    "`{path}` cannot be edited; files that can: {}",
-                    near.join(", ")
-                ));
-            };
-            let (edit, strictness) = located(syntax.file(), &wanted.old, &wanted.new)
-                .map_err(|error| format!("edit of `{path}`: {error}"))?;
-            loose |= strictness != Strictness::Exact;
-            edits.push(edit);
-        }
-        let Some(first) = edits.first() else {
-            return Err("it has no edits".into());
+    /// What the recording says of a hypothesis, and its candidate, or why it is not tried.
+    fn judged(
+        &mut self,
+        facts: &Facts,
+        hypothesis: &Hypothesis,
+    ) -> (Option<Verdict>, Result<Candidate, Dropped>) {
+        let recording = self.means.lookup.recording();
+        let verdict = (hypothesis.prediction.as_ref())
+            .map(|prediction| prediction::check(recording, prediction));
+        let made = match &verdict {
+            _ if self.repeats.is_repeated(hypothesis) => Err(Dropped::Repeated),
+            Some(refuted @ Verdict::Refuted { .. }) => Err(Dropped::Refuted(refuted.clone())),
+            _ => proposal::candidate(facts, hypothesis, self.proposed),
         };
-        let syntax = facts.files.get(&first.file);
-        let line = syntax.map_or(0, |syntax| syntax.file().line_of(first.start));
-        let qualname = syntax
-            .and_then(|syntax| {
-                Some(
-                    syntax.functions()[syntax.function_at_line(line)?]
-                        .qualname
-                        .clone(),
-                )
-            })
-            .unwrap_or_default();
-        let id = self.next_id;
-        self.next_id += 1;
-        Ok(Candidate {
-            id,
-            file: first.file.clone(),
-            line,
-            qualname,
-            edits,
-            operator: "model".into(),
-            claim: hypothesis.claim.clone(),
-            // The order in which the model names them; edits that had to be searched for come after.
-            score: 1.0 / (1.0 + (id - FIRST_ID) as f64) * if loose { 0.9 } else { 1.0 },
-        })
+        self.proposed += u64::from(made.is_ok());
+        (verdict, made)
     }
 
     /// One round: candidates, if there are any.
@@ -666,15 +489,14 @@ impl<'w> LlmPlanner<'w> {
         self.round += 1;
         self.speak(facts, results)?;
         let Some(answer) = self.answered(facts)? else {
-            self.failed_rounds += 1;
             return Ok(Vec::new());
         };
         let mut candidates = Vec::new();
         let mut repeated = 0;
         for hypothesis in &answer.hypotheses {
-            let made = self.candidate(facts, hypothesis);
+            let (verdict, made) = self.judged(facts, hypothesis);
             let prediction = hypothesis.prediction.as_ref();
-            (self.watch)(Exchange::Hypothesis {
+            (self.means.watch)(Exchange::Hypothesis {
                 round: self.round,
                 claim: hypothesis.claim.clone(),
                 file: hypothesis.file.clone(),
@@ -685,15 +507,15 @@ impl<'w> LlmPlanner<'w> {
                         prediction.condition, prediction.file, prediction.line
                     )
                 }),
-                verdict: prediction.map(|p| prediction::check(self.lookup.recording(), p)),
+                verdict,
                 edits: hypothesis.edits.len(),
-                dropped: made.as_ref().err().cloned(),
+                dropped: made.as_ref().err().map(ToString::to_string),
             });
             match made {
                 Ok(candidate) => candidates.push(candidate),
                 Err(why) => {
-                    repeated += usize::from(why.contains("proposed before"));
-                    self.notes.push((hypothesis.claim.clone(), why));
+                    repeated += usize::from(why == Dropped::Repeated);
+                    self.notes.push((hypothesis.claim.clone(), why.to_string()));
                 }
             }
         }
@@ -705,35 +527,7 @@ impl<'w> LlmPlanner<'w> {
         if self.circles >= CIRCLES {
             self.over = Some("the model repeats itself".into());
         }
-        self.failed_rounds += 1;
         Ok(candidates)
-    }
-}
-
-/// The beginning of a text.
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(RECOGNISED) {
-        Some((at, _)) => format!("{} …", &text[..at]),
-        None => text.to_owned(),
-    }
-}
-
-/// The file that a model means: small ones put folders before a name, or leave them out.
-fn meant<'n>(facts: &'n Facts, named: &'n str) -> &'n Utf8Path {
-    let named = Utf8Path::new(named.trim().trim_start_matches("./"));
-    let is_plain = named
-        .components()
-        .all(|part| matches!(part, camino::Utf8Component::Normal(_)));
-    if facts.files.contains_key(named) || !is_plain {
-        return named;
-    }
-    let mut alike = facts
-        .files
-        .keys()
-        .filter(|known| known.ends_with(named) || named.ends_with(known));
-    match (alike.next(), alike.next()) {
-        (Some(only), None) => only,
-        _ => named,
     }
 }
 
@@ -743,15 +537,6 @@ fn freed(message: &Message, secrets: &[Secret]) -> Message {
         Message::User { text } => Message::user(redact(text, secrets)),
         other => other.clone(),
     }
-}
-
-/// What a new text has to do with that its file had nothing to do with before.
-fn tampers(facts: &Facts, path: &Utf8Path, new: &str) -> Option<&'static str> {
-    let before = facts
-        .files
-        .get(path)
-        .map_or("", |syntax| syntax.file().text());
-    tampering(before, new)
 }
 
 fn failed(error: impl std::fmt::Display) -> PlanError {
@@ -775,15 +560,15 @@ impl Planner for LlmPlanner<'_> {
             .cloned()
             .collect();
         if self.messages.is_empty() {
-            self.hear(feedback);
+            self.tried = feedback.iter().take(TRIED).cloned().collect();
             results.clear();
         }
         while self.over.is_none() {
-            if self.round >= self.limits.rounds {
+            if self.round >= self.means.limits.rounds {
                 return Err(PlanError::Budget {
                     message: format!(
                         "limit of {} with the model reached",
-                        plural(self.limits.rounds, "round")
+                        plural(self.means.limits.rounds, "round")
                     ),
                     hint: "`--max-rounds` allows more".into(),
                 });
