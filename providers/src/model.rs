@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::provider::Provider;
+use crate::secret::redact;
 use reqwest::Url;
 use std::fmt;
 use std::net::IpAddr;
@@ -30,7 +31,7 @@ impl Model {
     pub fn parse(text: &str, base_url: Option<&str>) -> Result<Self, Failure> {
         let text = text.trim();
         let bad = |message: &str| Failure::BadName {
-            name: text.to_owned(),
+            name: redact(text, &[]),
             message: message.to_owned(),
         };
         if text.contains("://") {
@@ -100,6 +101,12 @@ fn address(text: &str) -> Result<String, String> {
             "`{text}` is no URL of a server, which begins with `http`"
         ));
     }
+    if url.password().is_some() {
+        // Runs write down which model they asked, and are gone on with from what they wrote.
+        let why = "its address holds a password, which reports would repeat; \
+            keys go into `NDBG_API_KEY`, and a proxy on this machine can add a password";
+        return Err(why.to_owned());
+    }
     if url.query().is_some() {
         return Err(format!(
             "`{text}` has a query, which a base URL cannot have"
@@ -147,6 +154,19 @@ fn host(url: &Url) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_password_in_an_address_is_refused_and_not_repeated() {
+        let address = "https://me:hunter2@models.example/v1";
+        for (text, base) in [(address, None), ("a/b", Some(address))] {
+            let failure = Model::parse(text, base).unwrap_err();
+            assert!(
+                failure.to_string().contains("holds a password"),
+                "{failure}"
+            );
+            assert!(!format!("{failure:?}").contains("hunter2"), "{failure:?}");
+        }
+    }
 
     #[test]
     fn names_of_every_form_are_read() {

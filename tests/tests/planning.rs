@@ -444,11 +444,20 @@ def test_code():
     let requests = server.requests();
     assert_eq!(requests.len(), 1);
     let text = said(&requests[0]);
-    let near = text
+    let near: Vec<&str> = text
         .lines()
-        .find(|line| line.contains("amount + price"))
-        .unwrap_or_else(|| panic!("no near miss is told:\n{text}"));
-    assert!(near.contains("test_code"), "{near}");
+        .filter(|line| line.contains("tests pass now"))
+        .collect();
+    assert!(
+        near[0].contains("shop.py:4: `-` should be `+`: 1 "),
+        "{near:#?}"
+    );
+    assert!(near[0].contains("test_code"), "{near:#?}");
+    // The same edit with others that change nothing is not told again.
+    let again = near
+        .iter()
+        .filter(|line| line.contains("`-` should be `+`, and"));
+    assert_eq!(again.count(), 0, "{near:#?}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ use ndbg_simulator::recording::{ActivationId, Entry, EventId, Recording};
 
 use super::prompt::{PromptError, Prompts};
 use crate::debug::call_line;
-use crate::plan::{Facts, Failure, Feedback, Screened, SuspectFunction};
+use crate::plan::{Candidate, Facts, Failure, Feedback, Screened, SuspectFunction};
 
 /// How much is told.
 #[derive(Debug, Clone, Copy)]
@@ -349,25 +349,49 @@ fn changed(recording: &Recording, at: EventId, next: EventId) -> Option<String> 
     (!changes.is_empty()).then(|| format!("line {line}: {}", changes.join(", ")))
 }
 
+/// What came nearest, the fewest edits first. An edit that is told is not told again together with others that
+/// bring nothing more.
 fn misses(tried: &[Feedback], most: usize) -> Vec<String> {
-    let mut near: Vec<(usize, String)> = tried
+    let left = |feedback: &Feedback| match &feedback.screened {
+        Screened::NearMiss {
+            failing, broken, ..
+        } => Some(failing.len() + broken.len()),
+        _ => None,
+    };
+    let mut near: Vec<(usize, usize, &Feedback)> = tried
         .iter()
-        .filter_map(|feedback| match &feedback.screened {
-            Screened::NearMiss {
-                failing, broken, ..
-            } => Some((
-                failing.len() + broken.len(),
-                format!(
-                    "{}: {}",
-                    feedback.candidate.claim,
-                    outcome(&feedback.screened)
-                ),
-            )),
-            _ => None,
-        })
+        .filter_map(|feedback| Some((left(feedback)?, feedback.candidate.edits.len(), feedback)))
         .collect();
-    near.sort();
-    near.into_iter().take(most).map(|(_, text)| text).collect()
+    near.sort_by(|a, b| {
+        let by_score = b.2.candidate.score.total_cmp(&a.2.candidate.score);
+        (a.0, a.1).cmp(&(b.0, b.1)).then(by_score)
+    });
+    let mut told: Vec<&Feedback> = Vec::new();
+    for (_, _, feedback) in near {
+        let is_more = told.iter().any(|shown| {
+            let edits = &feedback.candidate.edits;
+            shown.screened == feedback.screened
+                && shown
+                    .candidate
+                    .edits
+                    .iter()
+                    .all(|edit| edits.contains(edit))
+        });
+        if !is_more {
+            told.push(feedback);
+        }
+        if told.len() >= most {
+            break;
+        }
+    }
+    let told = told.into_iter().take(most);
+    told.map(|feedback| {
+        let Candidate {
+            file, line, claim, ..
+        } = &feedback.candidate;
+        format!("{file}:{line}: {claim}: {}", outcome(&feedback.screened))
+    })
+    .collect()
 }
 
 /// What a candidate's run showed, for a model.
