@@ -57,6 +57,9 @@ impl GradeError {
 pub struct Grade {
     /// Passes the tests that the tool could see.
     pub plausible: bool,
+    /// By the official rule of SWE-bench; none where the task's format has no such rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolved: Option<bool>,
     /// Passes tests that the tool has never seen; none when the task has no such tests.
     pub correct: Option<bool>,
     /// Gives the files back as they were before the bug was put in, but for layout and comments; none

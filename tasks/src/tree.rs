@@ -2,6 +2,7 @@
 //!
 //! Nothing here ever writes to a task's folder or to a user's checkout.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -14,6 +15,10 @@ use ndbg_tools::python::pytest::Harness;
 use tempfile::TempDir;
 use thiserror::Error;
 
+use crate::environments::Prepared;
+use crate::infrastructure::{Class, Infrastructure};
+use crate::instance::{Instance, Source, TestFileSource};
+use crate::repositories;
 use crate::task::{DESCRIPTION, Origin, Task};
 
 /// Folders that are never part of a program.
@@ -65,6 +70,31 @@ impl TreeError {
     }
 }
 
+impl From<TreeError> for Infrastructure {
+    fn from(error: TreeError) -> Self {
+        if error.is_cancelled() {
+            return Self::interrupted();
+        }
+        let class = match &error {
+            TreeError::Io { .. } => Class::Disk,
+            TreeError::BadPatch { .. } => Class::TestPatch,
+            TreeError::Git(_) => Class::Repository,
+        };
+        Self::new(class, error.to_string())
+    }
+}
+
+/// A patch of a task that does not apply says so; anything else is what it is.
+fn unfit(what: &str, error: TreeError) -> Infrastructure {
+    match error {
+        TreeError::Git(GitError::Failed { message, .. }) => Infrastructure::new(
+            Class::TestPatch,
+            format!("{what} does not apply to the base: {message}"),
+        ),
+        other => other.into(),
+    }
+}
+
 /// A temporary copy; goes away with this value.
 #[derive(Debug)]
 pub struct Tree {
@@ -106,6 +136,72 @@ impl Tree {
         }
         tree.commit(cancel)?;
         Ok(tree)
+    }
+
+    /// What a tool is given to see of `instance`: the files of its base with its patches and its
+    /// visible tests, as the only commit of a fresh git repository, so that no later history can be read.
+    pub fn of(
+        instance: &Instance,
+        prepared: &Prepared,
+        cancel: &Cancel,
+    ) -> Result<Self, Infrastructure> {
+        let tree = Self::bare(&prepared.checkout, cancel)?;
+        if let Source::Folder { left_out, .. } = &instance.source {
+            for name in left_out {
+                let path = tree.top.join(name);
+                let gone = if path.is_dir() {
+                    fs::remove_dir_all(&path)
+                } else {
+                    fs::remove_file(&path)
+                };
+                match gone {
+                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                        return Err(TreeError::io(path)(error).into());
+                    }
+                    _ => {}
+                }
+            }
+        }
+        for patch in &instance.patches {
+            tree.apply(patch, cancel)
+                .map_err(|error| unfit("a patch of the task", error))?;
+        }
+        if !instance.test_patch.is_empty() {
+            tree.apply(&instance.test_patch, cancel)
+                .map_err(|error| unfit("the test patch", error))?;
+        }
+        for file in &instance.test_files {
+            let bytes = match &file.from {
+                TestFileSource::File(path) => fs::read(path).map_err(|error| {
+                    Infrastructure::new(Class::TestPatch, format!("{path}: {error}"))
+                })?,
+                TestFileSource::Commit(commit) => {
+                    let repository = prepared.repository.as_deref().unwrap_or(&prepared.checkout);
+                    repositories::file_at(repository, commit, &file.to, cancel)?
+                }
+            };
+            tree.write(&file.to, &bytes)?;
+        }
+        tree.commit(cancel)?;
+        Ok(tree)
+    }
+
+    /// A hash of all contents as they were committed.
+    pub fn state(&self, cancel: &Cancel) -> Result<String, TreeError> {
+        let done = git::run(
+            &git::command(&self.top, ["rev-parse", "HEAD^{tree}"]),
+            cancel,
+        )?;
+        Ok(done.stdout_text())
+    }
+
+    /// All Python files, relative to the top.
+    pub fn python_files(&self, cancel: &Cancel) -> Result<BTreeSet<Utf8PathBuf>, TreeError> {
+        let done = git::run(
+            &git::command(&self.top, ["ls-files", "-z", "--", "*.py"]),
+            cancel,
+        )?;
+        Ok(git::paths(&done).into_iter().collect())
     }
 
     fn bare(from: &Utf8Path, cancel: &Cancel) -> Result<Self, TreeError> {

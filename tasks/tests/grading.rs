@@ -40,6 +40,7 @@ fn a_reference_patch_is_correct() {
     let grade = grader.grade(&task, &patch, &Cancel::default()).unwrap();
     let expected = Grade {
         plausible: true,
+        resolved: None,
         correct: Some(true),
         original: None,
         reason: None,

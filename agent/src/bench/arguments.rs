@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use ndbg_tools::Cancel;
 
 use super::ranks::{self, RanksRun};
+use super::run_arguments::{MergeArguments, RunArguments, merge};
 use super::screening::{self, ScreeningRun};
 use super::seed::{self, SeedRun};
 use super::tasks::{self, TasksRun};
@@ -23,6 +24,8 @@ pub struct BenchArguments {
 
 #[derive(Debug, Subcommand)]
 enum BenchVerb {
+    Run(RunArguments),
+    Merge(MergeArguments),
     Tasks(TasksArguments),
     Seed(SeedArguments),
     Screening(ScreeningArguments),
@@ -151,6 +154,14 @@ struct SeedArguments {
 pub fn run(arguments: BenchArguments) -> anyhow::Result<Outcome> {
     let cancel = Cancel::on_signals().context("cannot handle signals")?;
     match arguments.verb {
+        BenchVerb::Run(verb) => match super::run::run(&verb.settle()?, &cancel) {
+            Ok(outcome) => Ok(outcome),
+            Err(stop) => Ok(super::said(&stop)),
+        },
+        BenchVerb::Merge(verb) => match merge(&verb) {
+            Ok(outcome) => Ok(outcome),
+            Err(stop) => Ok(super::said(&stop)),
+        },
         BenchVerb::Tasks(verb) => {
             let program = match verb.program {
                 Some(program) => camino::absolute_utf8(program)?,

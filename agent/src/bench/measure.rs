@@ -8,10 +8,33 @@ use camino::{Utf8Path, Utf8PathBuf};
 use ndbg_tasks::tree::Tree;
 use ndbg_tasks::{Grader, Task};
 use ndbg_tools::Cancel;
-use ndbg_tools::process::{self, Exit, Spec};
+use ndbg_tools::process::{self, Exit, Finished, Spec};
 
-use super::record::{Ending, Record};
+use super::record::{Ending, Record, Subject};
 use crate::report::event::{Event, Stamped};
+
+/// A record from what a finished `fix --json` said.
+pub fn heard(subject: Subject<'_>, done: &Finished) -> Record {
+    let events: Vec<Stamped> = done
+        .stdout
+        .split(|&byte| byte == b'\n')
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .collect();
+    let said = events.iter().rev().find_map(|stamped| match stamped.event {
+        Event::Finished { outcome, .. } => Some(outcome),
+        _ => None,
+    });
+    let ending = match (said, done.exit) {
+        (Some(outcome), _) => Ending::Said(outcome),
+        (None, Exit::TimedOut) => Ending::Killed,
+        (None, _) => Ending::Crashed,
+    };
+    let mut record = Record::from_events(subject, &events, ending, done.elapsed.as_secs_f64());
+    if said.is_none() {
+        record.summary = format!("{}: {}", done.exit, done.tail(2));
+    }
+    record
+}
 
 /// What every task is run with.
 #[derive(Debug)]
@@ -39,24 +62,7 @@ impl Measure {
         fs::create_dir_all(&out).with_context(|| format!("cannot make `{out}`"))?;
         let spec = self.command(task, &tree, &out);
         let done = process::run(&spec, cancel)?;
-        let events: Vec<Stamped> = done
-            .stdout
-            .split(|&byte| byte == b'\n')
-            .filter_map(|line| serde_json::from_slice(line).ok())
-            .collect();
-        let said = events.iter().rev().find_map(|stamped| match stamped.event {
-            Event::Finished { outcome, .. } => Some(outcome),
-            _ => None,
-        });
-        let ending = match (said, done.exit) {
-            (Some(outcome), _) => Ending::Said(outcome),
-            (None, Exit::TimedOut) => Ending::Killed,
-            (None, _) => Ending::Crashed,
-        };
-        let mut record = Record::from_events(task, &events, ending, done.elapsed.as_secs_f64());
-        if said.is_none() {
-            record.summary = format!("{}: {}", done.exit, done.tail(2));
-        }
+        let mut record = heard(Subject::from(task), &done);
         let patch = fs::read(out.join("patch.diff")).unwrap_or_default();
         record.grade(self.grader.grade(task, &patch, cancel)?);
         Ok(record)

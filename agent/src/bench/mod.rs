@@ -1,11 +1,16 @@
 //! `ndbg-agent bench`: how many bugs are fixed, and how many of the fixes are right.
 
 mod arguments;
+mod attempt;
 mod interpreter;
 mod log;
 mod measure;
+mod predictions;
 mod ranks;
 mod record;
+mod results;
+mod run;
+mod run_arguments;
 mod screening;
 mod seed;
 mod table;

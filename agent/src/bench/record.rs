@@ -1,9 +1,10 @@
 //! What one task showed.
 
-use ndbg_tasks::{Grade, Task};
+use ndbg_tasks::{Bug, Grade, Infrastructure, Instance, Task};
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::Outcome;
+use crate::plan::llm::Exchange;
 use crate::report::event::{Event, Stamped};
 
 /// How the run of `fix` on a task ended.
@@ -16,6 +17,8 @@ pub enum Ending {
     Killed,
     /// It ended without its last event.
     Crashed,
+    /// It was not run: the task's surroundings failed, or the known repair was judged in its place.
+    NotRun,
 }
 
 impl Ending {
@@ -32,6 +35,7 @@ impl Ending {
             Self::Said(Outcome::Interrupted) => "stopped",
             Self::Killed => "killed",
             Self::Crashed => "crashed",
+            Self::NotRun => "not run",
         }
     }
 }
@@ -51,6 +55,9 @@ pub struct Record {
     pub ending: Ending,
     /// Passes the tests that `fix` could see.
     pub plausible: bool,
+    /// Resolved by the official rule of SWE-bench; none where the task's format has no such rule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolved: Option<bool>,
     /// Passes tests that `fix` has never seen; none when the task has no such tests.
     pub correct: Option<bool>,
     /// Whether the patch gives back the code from before the bug; none when that is not at hand.
@@ -73,18 +80,111 @@ pub struct Record {
     pub claim: Option<String>,
     /// Last words of `fix`.
     pub summary: String,
+    /// Seconds until the first plausible patch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_plausible_seconds: Option<f64>,
+    /// Planners that proposed patches, in the order in which they began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub planners: Vec<String>,
+    /// Language model that was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Tokens of prompts and of replies; 0 without a model.
+    #[serde(default)]
+    pub tokens: Tokens,
+    /// US dollars; none where a price is not known, 0 without a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    /// Why the task could not be tried or graded. Says nothing about the patch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub infrastructure: Option<Infrastructure>,
+    /// How often it was tried, when the first try failed for such a reason.
+    #[serde(default = "once")]
+    pub tries: u32,
+    /// Seconds beyond `fix` itself: copies, grading.
+    #[serde(default)]
+    pub harness_seconds: f64,
+    /// Whether the environment had to be made; the time for it is in `harness_seconds`.
+    #[serde(default)]
+    pub environment_made: bool,
+    /// Tests of PASS_TO_PASS that fail here without any patch.
+    #[serde(default)]
+    pub broken_here: usize,
+}
+
+fn once() -> u32 {
+    1
+}
+
+/// Tokens of a conversation with a language model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tokens {
+    /// Of prompts, those from a cache among them.
+    pub prompt: u64,
+    /// Of replies.
+    pub completion: u64,
+}
+
+/// What a record takes over from its task.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its repository, where tables are to say it.
+    pub repository: Option<&'a str>,
+    /// Kind of mistake.
+    pub kind: &'a str,
+    /// Difficulty.
+    pub difficulty: Option<&'a str>,
+    /// Where the mistake is.
+    pub bug: Option<&'a Bug>,
+}
+
+impl<'a> From<&'a Task> for Subject<'a> {
+    fn from(task: &'a Task) -> Self {
+        Self {
+            name: &task.name,
+            repository: task.seeded().map(|seeded| seeded.repository.as_str()),
+            kind: &task.kind,
+            difficulty: task.difficulty.map(ndbg_tasks::task::Difficulty::word),
+            bug: Some(&task.bug),
+        }
+    }
+}
+
+impl<'a> From<&'a Instance> for Subject<'a> {
+    fn from(instance: &'a Instance) -> Self {
+        Self {
+            name: &instance.id,
+            repository: Some(&instance.repository),
+            kind: &instance.kind,
+            difficulty: instance.difficulty.as_deref(),
+            bug: instance.bug.as_ref(),
+        }
+    }
 }
 
 impl Record {
-    /// A record of `task` from the events of `fix`; the grade is still to come.
-    pub fn from_events(task: &Task, events: &[Stamped], ending: Ending, seconds: f64) -> Self {
+    /// A record of a task that was not run.
+    pub fn not_run(subject: Subject<'_>) -> Self {
+        Self::from_events(subject, &[], Ending::NotRun, 0.0)
+    }
+
+    /// A record of a task from the events of `fix`; the grade is still to come.
+    pub fn from_events(
+        subject: Subject<'_>,
+        events: &[Stamped],
+        ending: Ending,
+        seconds: f64,
+    ) -> Self {
         let mut record = Self {
-            task: task.name.clone(),
-            repository: task.seeded().map(|seeded| seeded.repository.clone()),
-            kind: task.kind.clone(),
-            difficulty: task.difficulty.map(|level| level.word().to_owned()),
+            task: subject.name.to_owned(),
+            repository: subject.repository.map(str::to_owned),
+            kind: subject.kind.to_owned(),
+            difficulty: subject.difficulty.map(str::to_owned),
             ending,
             plausible: false,
+            resolved: None,
             correct: None,
             original: None,
             reason: None,
@@ -96,6 +196,16 @@ impl Record {
             function_rank: None,
             claim: None,
             summary: String::new(),
+            first_plausible_seconds: None,
+            planners: Vec::new(),
+            model: None,
+            tokens: Tokens::default(),
+            cost: Some(0.0),
+            infrastructure: None,
+            tries: 1,
+            harness_seconds: 0.0,
+            environment_made: false,
+            broken_here: 0,
         };
         let mut claims: Vec<(u64, &str)> = Vec::new();
         for stamped in events {
@@ -104,7 +214,9 @@ impl Record {
                     functions,
                     statements,
                 } => {
-                    let bug = &task.bug;
+                    let Some(bug) = subject.bug else {
+                        continue;
+                    };
                     let statement = statements.iter().position(|s| {
                         s.file == bug.file
                             && bug
@@ -119,6 +231,22 @@ impl Record {
                     record.function_rank = function.map(|place| place + 1);
                 }
                 Event::Candidate { .. } => record.executions += 1,
+                Event::PlanStarted { planner, .. } if !record.planners.contains(planner) => {
+                    record.planners.push(planner.clone());
+                }
+                Event::Model(Exchange::Asked { model, .. }) => {
+                    record.model = Some(model.clone());
+                }
+                Event::Model(Exchange::Answered {
+                    prompt,
+                    completion,
+                    cost,
+                    ..
+                }) => {
+                    record.tokens.prompt += prompt;
+                    record.tokens.completion += completion;
+                    record.cost = *cost;
+                }
                 Event::Plausible {
                     id,
                     claim,
@@ -126,6 +254,7 @@ impl Record {
                     ..
                 } => {
                     record.first_plausible.get_or_insert(*executed);
+                    record.first_plausible_seconds.get_or_insert(stamped.at);
                     claims.push((*id, claim));
                 }
                 Event::Verdict {
@@ -153,6 +282,7 @@ impl Record {
     /// Adds the grade.
     pub fn grade(&mut self, grade: Grade) {
         self.plausible = grade.plausible;
+        self.resolved = grade.resolved;
         self.correct = grade.correct;
         self.original = grade.original;
         self.reason = grade.reason;
@@ -205,7 +335,12 @@ pub(super) mod tests {
             .iter()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
-        Record::from_events(&task, &events, Ending::Said(Outcome::Fixed), 1.5)
+        Record::from_events(
+            Subject::from(&task),
+            &events,
+            Ending::Said(Outcome::Fixed),
+            1.5,
+        )
     }
 
     #[test]

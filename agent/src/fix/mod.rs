@@ -12,7 +12,6 @@ mod model;
 mod observe;
 pub mod protected;
 mod reproduce;
-mod requirements;
 pub mod resumable;
 pub(crate) mod screen;
 pub(crate) mod search;

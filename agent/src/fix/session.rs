@@ -11,11 +11,11 @@ use ndbg_tools::python::plugin;
 use ndbg_tools::python::pytest::Harness;
 use ndbg_tools::worktree::{Scratch, Worktree};
 
-use super::requirements::test_requirements;
 use super::settings::ProjectSettings;
 use super::stop::Stop;
 use crate::outcome::Outcome;
 use crate::report::{Event, Level, Reporter};
+use ndbg_tools::python::requirements::test_requirements;
 
 /// Everything that stays the same while a run lasts.
 #[derive(Debug)]

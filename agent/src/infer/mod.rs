@@ -13,7 +13,7 @@ mod likely;
 mod material;
 mod missing;
 mod mutate;
-mod near;
+pub(crate) mod near;
 mod objects;
 mod outline;
 mod pace;

@@ -6,4 +6,5 @@ pub mod managed;
 pub mod operations;
 pub mod plugin;
 pub mod pytest;
+pub mod requirements;
 pub mod warm;

@@ -1,7 +1,7 @@
-//! The test requirements that a project declares, for `--install`.
+//! The test requirements that a project declares.
 
+use super::managed::Requirements;
 use camino::Utf8Path;
-use ndbg_tools::python::managed::Requirements;
 use toml::{Table, Value};
 
 /// Names under which projects declare what their tests need.
