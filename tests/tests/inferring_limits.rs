@@ -137,7 +137,8 @@ fn an_interruption_ends_it_at_once() {
         let done = child.wait_with_output().unwrap();
         assert_eq!(done.status.code(), Some(130));
         assert!(
-            begun.elapsed() < Duration::from_secs(1),
+            // Of the sixty that it was given; the machine may be busy with other tests.
+            begun.elapsed() < Duration::from_secs(5),
             "{:?}",
             begun.elapsed()
         );

@@ -149,7 +149,6 @@ impl Header {
         let rows = [
             ("version", self.version.clone(), other.version.clone()),
             ("benchmark", self.benchmark.clone(), other.benchmark.clone()),
-            ("set of tasks", self.digest.clone(), other.digest.clone()),
             ("planner", self.planner.clone(), other.planner.clone()),
             ("model", model(self), model(other)),
             ("simulator", self.simulator.clone(), other.simulator.clone()),
@@ -173,6 +172,7 @@ impl Header {
                 self.fix_arguments.join(" "),
                 other.fix_arguments.join(" "),
             ),
+            ("set of tasks", self.digest.clone(), other.digest.clone()),
         ];
         rows.into_iter().find(|(_, ours, theirs)| ours != theirs)
     }
