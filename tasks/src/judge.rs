@@ -7,7 +7,7 @@
 //! the container of the benchmark, so a test that fails here without any patch can never be
 //! maintained: it makes a task unresolved by the rule, and is left out of *plausible*.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::time::Duration;
 
@@ -480,23 +480,23 @@ fn hidden(instance: &Instance, known: &Known, results: &RunResults) -> Option<St
         return Some(format!("hidden: {id} fails"));
     }
     if known.hidden.is_empty() {
-        let files: BTreeMap<&Utf8Path, ()> = instance
+        let files: BTreeSet<&Utf8Path> = instance
             .hidden
             .files
             .iter()
-            .map(|(to, _)| (to.as_path(), ()))
+            .map(|(to, _)| to.as_path())
             .collect();
         if let Some(error) = results
             .collect_errors
             .iter()
-            .find(|error| files.contains_key(file_of(&error.id)))
+            .find(|error| files.contains(file_of(&error.id)))
         {
             return Some(format!("hidden: {} cannot be collected", error.id));
         }
         let mut seen = results
             .tests
             .iter()
-            .filter(|(id, _)| files.contains_key(file_of(id)))
+            .filter(|(id, _)| files.contains(file_of(id)))
             .peekable();
         if seen.peek().is_none() {
             return Some("hidden: nothing was collected".into());

@@ -10,7 +10,7 @@ use ndbg_tools::process::ProcessError;
 use crate::infrastructure::{Class, Infrastructure};
 
 /// Time for a clone.
-const CLONING: std::time::Duration = std::time::Duration::from_mins(60);
+const CLONING: std::time::Duration = std::time::Duration::from_hours(1);
 
 /// Where repositories are looked for.
 #[derive(Debug, Clone)]
@@ -115,7 +115,7 @@ pub(crate) fn of_git(class: Class, what: &str, error: GitError) -> Infrastructur
         GitError::Failed { message, .. } => {
             Infrastructure::new(class, format!("{what}: {message}"))
         }
-        other => Infrastructure::new(class, format!("{what}: {other}")),
+        GitError::Process(error) => Infrastructure::new(class, format!("{what}: {error}")),
     }
 }
 
@@ -160,7 +160,7 @@ pub fn checkout(
                 Class::Commit,
                 format!("commit {commit} is not in `{repository}`; a shallow clone may lack it"),
             ),
-            other => wrong(other),
+            error @ GitError::Process(_) => wrong(error),
         });
     }
     git::run(

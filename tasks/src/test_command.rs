@@ -4,6 +4,8 @@
 //! `python -m pytest`, `python -m unittest` and `python tests/test_x.py Class.test` are understood,
 //! anything else is said to be unsupported.
 
+use camino::Utf8Path;
+
 /// What a command asks for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TestCommand {
@@ -147,7 +149,7 @@ fn python(command: &mut TestCommand, words: &[String], line: &str) -> Result<(),
                 ));
             }
         },
-        Some(file) if file.ends_with(".py") => {
+        Some(file) if Utf8Path::new(file).extension() == Some("py") => {
             let names: Vec<&String> = words[1..].iter().filter(|w| !w.starts_with('-')).collect();
             if names.is_empty() {
                 command.names.push(file.to_owned());

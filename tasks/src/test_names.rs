@@ -19,7 +19,7 @@ pub fn node_id(
     changed: &[Utf8PathBuf],
 ) -> Option<String> {
     let name = name.trim();
-    if name.contains("::") || name.ends_with(".py") {
+    if name.contains("::") || Utf8Path::new(name).extension() == Some("py") {
         return Some(name.to_owned());
     }
     if let Some((test, place)) = name.split_once(" (")

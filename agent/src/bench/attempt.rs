@@ -64,7 +64,7 @@ pub fn attempt(
             }
             Err(failure) => {
                 let mut record = Record::not_run(Subject::from(instance));
-                record.summary = first_line(&failure.message).to_owned();
+                first_line(&failure.message).clone_into(&mut record.summary);
                 record.infrastructure = Some(failure);
                 record.tries = tries;
                 record.harness_seconds = begun.elapsed().as_secs_f64();

@@ -44,7 +44,7 @@ pub struct BenchRun {
 /// Runs the verb.
 pub fn run(settings: &BenchRun, cancel: &Cancel) -> Result<Outcome, Stop> {
     let (instances, header) = read(settings)?;
-    let (store, known) = Store::open(&settings.out, &header, settings.shard).map_err(stop)?;
+    let (store, known) = Store::open(&settings.out, &header, settings.shard)?;
     let mine: Vec<&Instance> = instances
         .iter()
         .enumerate()
@@ -72,9 +72,9 @@ pub fn run(settings: &BenchRun, cancel: &Cancel) -> Result<Outcome, Stop> {
         gold: settings.gold,
     };
     let failed = work(&todo, &attempts, settings.jobs, &store, cancel);
-    let results = store.summarise().map_err(stop)?;
+    let results = store.summarise()?;
     if let Some(error) = failed {
-        return Err(stop(error));
+        return Err(error.into());
     }
     if cancel.is_set() {
         eprintln!("finished tasks are kept: the same command goes on");
@@ -92,11 +92,7 @@ pub fn run(settings: &BenchRun, cancel: &Cancel) -> Result<Outcome, Stop> {
 /// The tasks, and the header of their results.
 fn read(settings: &BenchRun) -> Result<(Vec<Instance>, Header), Stop> {
     let read = formats::read(&settings.tasks).map_err(|error| {
-        let stop = Stop::new(Outcome::Usage, error.to_string());
-        match error.hint() {
-            Some(hint) => stop.hint(hint),
-            None => stop,
-        }
+        Stop::new(Outcome::Usage, error.to_string()).hint(error.hint().unwrap_or_default())
     })?;
     let mut instances = read.instances;
     for name in &settings.only {
@@ -377,16 +373,13 @@ fn conclude(settings: &BenchRun, results: &Results) {
     eprintln!("report: ndbg-agent bench report {}", settings.out);
 }
 
-/// An error of the results folder as an end.
-pub fn stop(error: ResultsError) -> Stop {
-    let outcome = match &error {
-        ResultsError::Io { .. } | ResultsError::Locked { .. } => Outcome::Environment,
-        _ => Outcome::Usage,
-    };
-    let stop = Stop::new(outcome, error.to_string());
-    match error.hint() {
-        Some(hint) => stop.hint(hint),
-        None => stop,
+impl From<ResultsError> for Stop {
+    fn from(error: ResultsError) -> Self {
+        let outcome = match &error {
+            ResultsError::Io { .. } | ResultsError::Locked { .. } => Outcome::Environment,
+            _ => Outcome::Usage,
+        };
+        Self::new(outcome, error.to_string()).hint(error.hint().unwrap_or_default())
     }
 }
 
@@ -398,6 +391,6 @@ mod tests {
     fn times_are_short() {
         assert_eq!(duration(Duration::from_secs(40)), "40 s");
         assert_eq!(duration(Duration::from_secs(700)), "12 min");
-        assert_eq!(duration(Duration::from_secs(12_000)), "3 h 20 min");
+        assert_eq!(duration(Duration::from_mins(200)), "3 h 20 min");
     }
 }

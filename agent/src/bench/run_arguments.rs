@@ -7,7 +7,7 @@ use clap::Args;
 use ndbg_dataset::shard::Shard;
 
 use super::results;
-use super::run::{BenchRun, stop};
+use super::run::BenchRun;
 use crate::fix::stop::Stop;
 use crate::outcome::Outcome;
 
@@ -127,7 +127,7 @@ pub struct MergeArguments {
 
 /// Runs `bench merge`.
 pub fn merge(arguments: &MergeArguments) -> Result<Outcome, Stop> {
-    let results = results::merge(&arguments.folders, &arguments.out).map_err(stop)?;
+    let results = results::merge(&arguments.folders, &arguments.out)?;
     let (done, all) = (results.records.len(), results.header.tasks.len());
     eprintln!("{done} of {all} tasks have a result in `{}`", arguments.out);
     Ok(Outcome::Fixed)
