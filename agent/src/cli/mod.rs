@@ -1,5 +1,6 @@
 //! The command line: one file a verb. Arguments become settled settings here, nothing else happens.
 
+mod completions;
 mod dataset;
 mod debug;
 mod doctor;
@@ -7,6 +8,7 @@ mod eval;
 mod fix;
 mod infer;
 mod localize;
+mod man;
 mod model;
 mod models;
 mod planner;
@@ -20,7 +22,7 @@ mod trace;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 use crate::outcome::Outcome;
 use crate::report::ColorChoice;
@@ -52,6 +54,8 @@ enum Verb {
     Doctor(doctor::DoctorArguments),
     Models(models::ModelsArguments),
     Bench(crate::bench::BenchArguments),
+    Completions(completions::CompletionsArguments),
+    Man(man::ManArguments),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -133,6 +137,8 @@ fn run(verb: Verb, color: ColorChoice) -> anyhow::Result<u8> {
         Verb::Doctor(verb) => doctor::run(verb),
         Verb::Models(verb) => Ok(models::run(&verb)),
         Verb::Bench(verb) => crate::bench::run(verb),
+        Verb::Completions(verb) => Ok(completions::run(&verb, Arguments::command())),
+        Verb::Man(verb) => man::run(&verb, Arguments::command()),
     };
     outcome.map(Outcome::exit_code)
 }
@@ -140,7 +146,6 @@ fn run(verb: Verb, color: ColorChoice) -> anyhow::Result<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {
