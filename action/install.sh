@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Puts the program in place and says where in the output `bin`: built from the action's checkout, or a release
-# whose checksum holds.
+# whose checksum holds. NDBG_RELEASES names another place of releases (https:// or file://), with a folder for each
+# version that holds what release/build.sh writes.
 set -euo pipefail
 
 stop() {
@@ -23,9 +24,15 @@ else
   folder=${RUNNER_TEMP:?}/ndbg-agent-bin
   mkdir -p "$folder"
   name=ndbg-agent-$target.tar.gz
-  base=https://github.com/$NDBG_ACTION_REPOSITORY/releases/download/$NDBG_VERSION
+  releases=${NDBG_RELEASES:-https://github.com/${NDBG_ACTION_REPOSITORY:-}/releases/download}
+  case "$releases" in
+    https://github.com//*) stop 'a release needs the name of its repository; input `version` can be `source`' ;;
+    https://* | file://*) ;;
+    *) stop 'NDBG_RELEASES is neither https:// nor file://' ;;
+  esac
+  base=$releases/$NDBG_VERSION
   for file in "$name" "$name.sha256"; do
-    curl --fail --silent --show-error --location --retry 3 --output "$folder/$file" "$base/$file" ||
+    curl --proto '=https,file' --proto-redir '=https' --fail --silent --show-error --location --retry 3 --output "$folder/$file" "$base/$file" ||
       stop "$base/$file cannot be fetched"
   done
   (cd "$folder" && sha256sum --check --status "$name.sha256") || stop "the checksum of $name does not hold"
