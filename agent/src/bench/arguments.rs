@@ -7,7 +7,9 @@ use camino::Utf8PathBuf;
 use clap::{Args, Subcommand};
 use ndbg_tools::Cancel;
 
+use super::compare::{self, CompareArguments};
 use super::ranks::{self, RanksRun};
+use super::report::{self, ReportArguments};
 use super::run_arguments::{MergeArguments, RunArguments, merge};
 use super::screening::{self, ScreeningRun};
 use super::seed::{self, SeedRun};
@@ -30,6 +32,8 @@ enum BenchVerb {
     Seed(SeedArguments),
     Screening(ScreeningArguments),
     Ranks(RanksArguments),
+    Report(ReportArguments),
+    Compare(CompareArguments),
 }
 
 /// Show where the reference patch stands among the candidates
@@ -192,6 +196,8 @@ pub fn run(arguments: BenchArguments) -> anyhow::Result<Outcome> {
             };
             seed::run(&settings, &cancel)
         }
+        BenchVerb::Report(verb) => report::run(&verb),
+        BenchVerb::Compare(verb) => compare::run(&verb),
         BenchVerb::Ranks(verb) => {
             let settings = RanksRun {
                 tasks: verb.tasks,

@@ -2,12 +2,14 @@
 
 mod arguments;
 mod attempt;
+mod compare;
 mod interpreter;
 mod log;
 mod measure;
 mod predictions;
 mod ranks;
 mod record;
+mod report;
 mod results;
 mod run;
 mod run_arguments;

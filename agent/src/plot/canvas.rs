@@ -9,17 +9,19 @@ pub(super) const WIDTH: f64 = 640.0;
 /// colour-blind eyes; dashes tell them apart in print.
 const STYLE: &str = "\
 .plot{--ink:#1f2328;--dim:#656d76;--grid:#d8dee4;--fill:#0072b2;--pale:#9ec9e2;\
---s0:#0072b2;--s1:#d55e00;--s2:#009e73;--s3:#8b5fbf;\
+--s0:#0072b2;--s1:#d55e00;--s2:#009e73;--s3:#8b5fbf;--s4:#8a6d00;--s5:#b0307a;\
 font:13px system-ui,sans-serif}\
 @media(prefers-color-scheme:dark){.plot{--ink:#e6edf3;--dim:#9198a1;--grid:#30363d;\
---fill:#56b4e9;--pale:#245a7a;--s0:#56b4e9;--s1:#ff9550;--s2:#3ddbb0;--s3:#c9a3f0}}\
+--fill:#56b4e9;--pale:#245a7a;--s0:#56b4e9;--s1:#ff9550;--s2:#3ddbb0;--s3:#c9a3f0;--s4:#e0c04a;--s5:#f28cc4}}\
 .plot text{fill:var(--ink)}.plot .dim{fill:var(--dim)}.plot .grid{stroke:var(--grid)}\
 .plot .axis{stroke:var(--dim)}.plot .bar{fill:var(--fill)}.plot .pale{fill:var(--pale)}\
 .plot .whisker{stroke:var(--ink);stroke-width:1.5}.plot .mark{fill:none;stroke:var(--s1);stroke-width:2}\
 .plot .line{fill:none;stroke-width:2}.plot .ideal{stroke:var(--dim);stroke-dasharray:4 4}\
 .plot .c0{stroke:var(--s0)}.plot .c1{stroke:var(--s1);stroke-dasharray:7 3}\
 .plot .c2{stroke:var(--s2);stroke-dasharray:2 3}.plot .c3{stroke:var(--s3);stroke-dasharray:9 3 2 3}\
+.plot .c4{stroke:var(--s4);stroke-dasharray:1 2}.plot .c5{stroke:var(--s5);stroke-dasharray:12 4}\
 .plot .d0{fill:var(--s0)}.plot .d1{fill:var(--s1)}.plot .d2{fill:var(--s2)}.plot .d3{fill:var(--s3)}\
+.plot .d4{fill:var(--s4)}.plot .d5{fill:var(--s5)}\
 .plot .band{opacity:.15}";
 
 /// A picture that is being drawn.

@@ -5,10 +5,12 @@ mod bars;
 mod canvas;
 mod lines;
 mod reliability;
+mod steps;
 
 pub use bars::{Bar, Bars};
 pub use lines::{Lines, Point, Series};
 pub use reliability::Reliability;
+pub use steps::{Climb, SERIES, Steps};
 
 /// A plot that is drawn.
 #[derive(Debug, Clone, PartialEq, Eq)]
