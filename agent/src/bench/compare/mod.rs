@@ -22,7 +22,7 @@ use pairs::{Comparison, compare};
 /// settings that are not the same.
 #[derive(Debug, Args)]
 pub struct CompareArguments {
-    /// Folder of results
+    /// Folder of results, or file of `bench tasks --json`
     #[arg(value_name = "A")]
     a: Utf8PathBuf,
     /// Folder of results to compare with
@@ -55,7 +55,7 @@ fn compared(a: &Utf8Path, b: &Utf8Path) -> Result<Comparison, Stop> {
 }
 
 fn side(path: &Utf8Path) -> Result<Vec<Entry>, Stop> {
-    let entries = together(read(path)?)?;
+    let entries = together(read(path)?.entries)?;
     if entries.is_empty() {
         return Err(Stop::new(
             Outcome::Usage,

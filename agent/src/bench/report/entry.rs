@@ -11,8 +11,8 @@ pub struct Settings {
     pub planner: String,
     /// Language model of the planner.
     pub model: Option<String>,
-    /// Whether the simulator took part; none when the results do not say.
-    pub simulator: Option<bool>,
+    /// Simulator that took part; none when the results do not say.
+    pub simulator: Option<String>,
     /// Everything else: limits, the benchmark, versions.
     pub more: BTreeMap<String, String>,
 }
@@ -24,8 +24,8 @@ impl Settings {
         if let Some(model) = &self.model {
             parts.push(("model".into(), model.clone()));
         }
-        if let Some(simulator) = self.simulator {
-            parts.push(("simulator".into(), on_off(simulator).into()));
+        if let Some(simulator) = &self.simulator {
+            parts.push(("simulator".into(), simulator.clone()));
         }
         let more = self.more.iter();
         parts.extend(more.map(|(name, value)| (name.clone(), value.clone())));
@@ -38,11 +38,6 @@ impl Settings {
         let parts = parts.iter().map(|(name, value)| format!("{name} {value}"));
         parts.collect::<Vec<_>>().join(", ")
     }
-}
-
-/// `on` or `off`.
-pub const fn on_off(value: bool) -> &'static str {
-    if value { "on" } else { "off" }
 }
 
 /// How a run ended.
@@ -94,8 +89,10 @@ pub struct Entry {
     pub test_runs: u64,
     /// Seconds that `fix` took.
     pub seconds: f64,
-    /// Tokens of a language model; none when they are not known.
-    pub tokens: Option<u64>,
+    /// Seconds beyond `fix`: environments, copies, grading.
+    pub harness_seconds: f64,
+    /// Tokens of a language model, prompts and replies.
+    pub tokens: u64,
     /// US dollars that they cost; none when the price is not known.
     pub cost: Option<f64>,
     /// One-based place of the bug's first line among the suspicious statements.
@@ -154,7 +151,7 @@ pub(in crate::bench) mod tests {
         Settings {
             planner: planner.into(),
             model: (planner != "search").then(|| "anthropic/claude-haiku-4-5".into()),
-            simulator: Some(true),
+            simulator: Some("default".into()),
             more: BTreeMap::from([("limit".into(), "60 s".into())]),
         }
     }
@@ -177,7 +174,8 @@ pub(in crate::bench) mod tests {
             executions: first.map_or(5_000, |n| n + 100),
             test_runs: first.map_or(5_020, |n| n + 130),
             seconds: first.map_or(60.0, |n| n as f64 / 4.0 + 3.5),
-            tokens: Some(if planner == "search" { 0 } else { 12_345 }),
+            harness_seconds: 1.5,
+            tokens: if planner == "search" { 0 } else { 12_345 },
             cost: Some(if planner == "search" { 0.0 } else { 0.0123 }),
             statement_rank: Some(2),
             function_rank: first.map(|_| 1),

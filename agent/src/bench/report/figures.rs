@@ -57,7 +57,8 @@ impl Spread {
     }
 }
 
-/// How often a bug stands how far up in a ranking.
+/// How often a bug stands how far up in a ranking. Where no bug was found in it, it may be that nobody
+/// knows where the bugs are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Ranks {
     /// In the first place.
@@ -68,6 +69,8 @@ pub struct Ranks {
     pub top_5: usize,
     /// Of so many runs.
     pub of: usize,
+    /// In any place.
+    pub ranked: usize,
 }
 
 impl Ranks {
@@ -81,6 +84,7 @@ impl Ranks {
             top_3: within(3),
             top_5: within(5),
             of: ranks.len(),
+            ranked: ranks.iter().flatten().count(),
         }
     }
 }
@@ -111,7 +115,9 @@ pub struct Figures {
     pub test_runs: Spread,
     /// Seconds that `fix` took.
     pub seconds: Spread,
-    /// Tokens of a language model.
+    /// Seconds beyond `fix`: environments, copies, grading.
+    pub harness_seconds: Spread,
+    /// Tokens of a language model, prompts and replies.
     pub tokens: Spread,
     /// US dollars.
     pub cost: Spread,
@@ -146,7 +152,8 @@ impl Figures {
             executions: over(|e| Some(e.executions as f64)),
             test_runs: over(|e| Some(e.test_runs as f64)),
             seconds: over(|e| Some(e.seconds)),
-            tokens: over(|e| e.tokens.map(|n| n as f64)),
+            harness_seconds: over(|e| Some(e.harness_seconds)),
+            tokens: over(|e| Some(e.tokens as f64)),
             cost: over(|e| e.cost),
             statement_rank: ranks(|e| e.statement_rank),
             function_rank: ranks(|e| e.function_rank),

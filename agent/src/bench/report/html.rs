@@ -7,7 +7,7 @@ use askama::Template;
 use super::figures::{Figures, Share};
 use super::plots;
 use super::summary::{Group, Run, Summary};
-use super::text::{dollars, number, quantities, top};
+use super::text::{dollars, missing, number, quantities, top};
 use crate::plot::Plot;
 use crate::report::visible::one_line;
 use crate::report::wording::{plural, thousands};
@@ -33,7 +33,8 @@ struct Card {
     name: String,
     facts: Vec<(String, String)>,
     tiles: Vec<Tile>,
-    ranks: String,
+    missing: Option<String>,
+    ranks: Option<String>,
 }
 
 struct Tile {
@@ -155,14 +156,22 @@ fn cards(summary: &Summary) -> Vec<Card> {
                 .map(|(name, value)| (one_line(&name), one_line(&value)))
                 .collect(),
             tiles: tiles(&setting.figures),
-            ranks: format!(
-                "The bug's line stands in the top 1/3/5 of the suspicious statements in {} runs, its \
-                 function in the top 1/3/5 of the suspicious functions in {}.",
-                top(setting.figures.statement_rank),
-                top(setting.figures.function_rank)
-            ),
+            missing: missing(setting).map(|text| one_line(&text)),
+            ranks: ranks(&setting.figures),
         })
         .collect()
+}
+
+fn ranks(figures: &Figures) -> Option<String> {
+    let (statement, function) = (figures.statement_rank, figures.function_rank);
+    (statement.ranked + function.ranked > 0).then(|| {
+        format!(
+            "The bug's line stands in the top 1/3/5 of the suspicious statements in {} runs, its \
+                 function in the top 1/3/5 of the suspicious functions in {}.",
+            top(statement),
+            top(function)
+        )
+    })
 }
 
 fn tiles(figures: &Figures) -> Vec<Tile> {
@@ -324,7 +333,7 @@ fn row(run: &Run) -> Row {
             figure(Some(thousands(entry.executions))),
             figure(Some(thousands(entry.test_runs))),
             figure(Some(format!("{:.1}", entry.seconds))),
-            figure(entry.tokens.map(thousands)),
+            figure(Some(thousands(entry.tokens))),
             figure(entry.cost.map(dollars)),
         ],
         reason: one_line(entry.reason.as_deref().unwrap_or_default()),
@@ -333,13 +342,19 @@ fn row(run: &Run) -> Row {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::super::belonging::together;
     use super::super::entry::tests::results;
     use super::*;
 
     #[test]
     fn the_page_escapes_text_loads_nothing_and_says_what_it_counts() {
-        let page = render(&Summary::of(together(results()).unwrap())).unwrap();
+        let page = render(&Summary::of(
+            &together(results()).unwrap(),
+            &BTreeMap::new(),
+        ))
+        .unwrap();
         assert!(!page.contains("<script"), "{page}");
         assert!(page.contains("&#60;script&#62;") || page.contains("&lt;script&gt;"));
         for nothing in ["src=", "url(", "@import", "<link"] {

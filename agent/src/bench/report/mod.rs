@@ -31,6 +31,7 @@ pub(super) use text::wrapped;
 use super::said;
 use crate::fix::stop::Stop;
 use crate::outcome::Outcome;
+use source::Loaded;
 use summary::Summary;
 
 /// Report what a benchmark showed, as text, as a page and as JSON
@@ -41,7 +42,7 @@ use summary::Summary;
 /// are written into the folder of results, or into `--out`.
 #[derive(Debug, Args)]
 pub struct ReportArguments {
-    /// Folders of results
+    /// Folders of results, or files of `bench tasks --json`
     #[arg(required = true, value_name = "DIR")]
     results: Vec<Utf8PathBuf>,
     /// Folder for `report.html` and `report.json`; default: the first folder of results
@@ -83,15 +84,15 @@ pub fn run(arguments: &ReportArguments) -> anyhow::Result<Outcome> {
 }
 
 fn summarised(results: &[Utf8PathBuf]) -> Result<Summary, Stop> {
-    let mut entries = Vec::new();
+    let mut loaded = Loaded::default();
     for path in results {
-        entries.extend(read(path)?);
+        loaded.extend(read(path)?);
     }
-    if entries.is_empty() {
+    if loaded.entries.is_empty() {
         return Err(Stop::new(Outcome::Usage, "there are no results to report")
             .hint("a run that goes on adds them as its tasks end"));
     }
-    Ok(Summary::of(together(entries)?))
+    Ok(Summary::of(&together(loaded.entries)?, &loaded.scopes))
 }
 
 #[cfg(test)]

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::entry::{End, Entry, Settings, on_off};
+use super::entry::{End, Entry, Settings};
 use super::figures::Figures;
+use super::source::Scope;
 
 /// Version of `report.json`; raised when a field changes its meaning or goes away.
 const FORMAT: u32 = 1;
@@ -45,6 +46,12 @@ pub struct Setting {
     /// All of it.
     #[serde(flatten)]
     pub settings: Settings,
+    /// Tasks of the benchmark that can be run; those with a result where nothing else is known.
+    pub tasks: usize,
+    /// Tasks that can be run and have no result yet.
+    pub without_result: Vec<String>,
+    /// Tasks that cannot be run here, with the reason.
+    pub unsupported: BTreeMap<String, String>,
     /// What was reached.
     pub figures: Figures,
 }
@@ -92,9 +99,9 @@ pub struct Run {
 
 impl Summary {
     /// Counts over runs that [`super::belonging::together`] put in order.
-    pub fn of(entries: Vec<Entry>) -> Self {
+    pub fn of(entries: &[Entry], scopes: &BTreeMap<Settings, Scope>) -> Self {
         let mut runs: BTreeMap<&Settings, Vec<&Entry>> = BTreeMap::new();
-        for entry in &entries {
+        for entry in entries {
             runs.entry(&entry.settings).or_default().push(entry);
         }
         let all: Vec<&Settings> = runs.keys().copied().collect();
@@ -102,11 +109,21 @@ impl Summary {
             .iter()
             .zip(names(&all))
             .enumerate()
-            .map(|(at, ((settings, entries), name))| Setting {
-                number: at + 1,
-                name,
-                settings: (*settings).clone(),
-                figures: Figures::of(entries),
+            .map(|(at, ((settings, entries), name))| {
+                let scope = scopes.get(settings).cloned().unwrap_or_default();
+                let mut without_result = scope.tasks.clone();
+                for entry in entries {
+                    without_result.remove(&entry.task);
+                }
+                Setting {
+                    number: at + 1,
+                    name,
+                    settings: (*settings).clone(),
+                    tasks: entries.len() + without_result.len(),
+                    without_result: without_result.into_iter().collect(),
+                    unsupported: scope.unsupported,
+                    figures: Figures::of(entries),
+                }
             })
             .collect();
         let number = |of: &Settings| {
@@ -122,14 +139,14 @@ impl Summary {
                 .collect();
             Some(words.join(" "))
         };
-        let simulator = |entry: &Entry| entry.settings.simulator.map(|on| on_off(on).to_owned());
+        let simulator = |entry: &Entry| entry.settings.simulator.clone();
         let apart = |entry: &Entry| Some(number(&entry.settings));
-        let by_kind = groups(&entries, |entry| Some(entry.kind.clone()), apart);
-        let by_repository = groups(&entries, |entry| entry.repository.clone(), apart);
-        let by_planner = groups(&entries, planner, |_| None);
-        let by_simulator = groups(&entries, simulator, |_| None);
+        let by_kind = groups(entries, |entry| Some(entry.kind.clone()), apart);
+        let by_repository = groups(entries, |entry| entry.repository.clone(), apart);
+        let by_planner = groups(entries, planner, |_| None);
+        let by_simulator = groups(entries, simulator, |_| None);
         let mut classes: BTreeMap<String, Vec<Failure>> = BTreeMap::new();
-        for entry in &entries {
+        for entry in entries {
             if let End::Infrastructure { class, message } = &entry.end {
                 classes.entry(class.clone()).or_default().push(Failure {
                     task: entry.task.clone(),
@@ -260,24 +277,24 @@ mod tests {
         let found = names(&[&llm, &search]);
         assert_eq!(found, ["llm, anthropic/claude-haiku-4-5", "search"]);
         let mut off = search.clone();
-        off.simulator = Some(false);
+        off.simulator = Some("off".into());
         off.more.insert("limit".into(), "30 s".into());
         let found = names(&[&off, &search]);
         assert_eq!(
             found,
-            ["simulator off, limit 30 s", "simulator on, limit 60 s"]
+            ["simulator off, limit 30 s", "simulator default, limit 60 s"]
         );
     }
 
     #[test]
     fn the_json_has_these_names() {
-        let summary = Summary::of(together(results()).unwrap());
+        let summary = Summary::of(&together(results()).unwrap(), &BTreeMap::new());
         insta::assert_snapshot!(summary.json().unwrap());
     }
 
     #[test]
     fn kinds_are_counted_for_each_setting_and_planners_over_all() {
-        let summary = Summary::of(together(results()).unwrap());
+        let summary = Summary::of(&together(results()).unwrap(), &BTreeMap::new());
         let names: Vec<(&str, Option<usize>, usize)> = summary
             .by_kind
             .iter()

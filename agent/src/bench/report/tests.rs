@@ -1,5 +1,7 @@
 //! Reports do not depend on the order of what they are made from.
 
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
 
 use super::entry::tests::{entry, failed};
@@ -37,7 +39,7 @@ fn shuffled() -> impl Strategy<Value = (Vec<Entry>, Vec<Entry>)> {
 }
 
 fn documents(entries: Vec<Entry>) -> [String; 3] {
-    let summary = Summary::of(together(entries).unwrap());
+    let summary = Summary::of(&together(entries).unwrap(), &BTreeMap::new());
     [
         text::render(&summary),
         html::render(&summary).unwrap(),

@@ -84,15 +84,45 @@ fn one_setting(setting: &Setting, several: bool) -> String {
             "not judged", figures.infrastructure
         );
     }
+    if let Some(missing) = missing(setting) {
+        out += &wrapped("   ", &missing, 80);
+    }
     out.push('\n');
     out += &spreads(figures);
     for (what, ranks) in [
         ("line", figures.statement_rank),
         ("function", figures.function_rank),
     ] {
-        let _ = writeln!(out, "   bug's {what} in the top 1/3/5: {}", top(ranks));
+        if ranks.ranked > 0 {
+            let _ = writeln!(out, "   bug's {what} in the top 1/3/5: {}", top(ranks));
+        }
     }
     out
+}
+
+/// What a benchmark holds beyond the runs.
+pub fn missing(setting: &Setting) -> Option<String> {
+    let mut parts = Vec::new();
+    if !setting.without_result.is_empty() {
+        parts.push(format!(
+            "{} of {} have no result yet",
+            setting.without_result.len(),
+            plural(setting.tasks, "task")
+        ));
+    }
+    if !setting.unsupported.is_empty() {
+        let named: Vec<String> = setting
+            .unsupported
+            .iter()
+            .map(|(task, reason)| format!("{task} ({reason})"))
+            .collect();
+        parts.push(format!(
+            "{} cannot be run here: {}",
+            plural(named.len(), "task"),
+            named.join(", ")
+        ));
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// `27 of 38   71.1 % (55.2-83.0)`.
@@ -118,6 +148,7 @@ pub fn top(ranks: Ranks) -> String {
         top_3,
         top_5,
         of,
+        ..
     } = ranks;
     format!("{top_1}/{top_3}/{top_5} of {of}")
 }
@@ -146,7 +177,7 @@ fn spreads(figures: &Figures) -> String {
 }
 
 /// What is measured: name with its unit, values, digits after the point.
-pub fn quantities(figures: &Figures) -> [(&'static str, Spread, usize); 7] {
+pub fn quantities(figures: &Figures) -> [(&'static str, Spread, usize); 8] {
     [
         (
             "executions to the first plausible",
@@ -161,7 +192,12 @@ pub fn quantities(figures: &Figures) -> [(&'static str, Spread, usize); 7] {
         ("executions (candidates run)", figures.executions, 0),
         ("test runs (processes and forks)", figures.test_runs, 0),
         ("seconds of `fix`", figures.seconds, 1),
-        ("tokens", figures.tokens, 0),
+        (
+            "seconds of surroundings, grading",
+            figures.harness_seconds,
+            1,
+        ),
+        ("tokens, prompts and replies", figures.tokens, 0),
         ("cost in US dollars", figures.cost, 4),
     ]
 }
@@ -330,13 +366,15 @@ pub fn wrapped(lead: &str, text: &str, width: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::super::belonging::together;
     use super::super::entry::tests::results;
     use super::*;
 
     #[test]
     fn two_settings_side_by_side() {
-        let summary = Summary::of(together(results()).unwrap());
+        let summary = Summary::of(&together(results()).unwrap(), &BTreeMap::new());
         let text = render(&summary);
         for line in text.lines() {
             assert!(line.chars().count() <= 80, "{line}");
@@ -348,7 +386,7 @@ mod tests {
     fn one_setting_needs_no_number() {
         let mut search = results();
         search.truncate(5);
-        let text = render(&Summary::of(together(search).unwrap()));
+        let text = render(&Summary::of(&together(search).unwrap(), &BTreeMap::new()));
         for line in text.lines() {
             assert!(line.chars().count() <= 80, "{line}");
         }
