@@ -57,10 +57,10 @@ fn compared(a: &Utf8Path, b: &Utf8Path) -> Result<Comparison, Stop> {
 fn side(path: &Utf8Path) -> Result<Vec<Entry>, Stop> {
     let entries = together(read(path)?.entries)?;
     if entries.is_empty() {
-        return Err(Stop::new(
-            Outcome::Usage,
-            format!("`{path}` holds no result"),
-        ));
+        return Err(
+            Stop::new(Outcome::Usage, format!("`{path}` holds no result"))
+                .hint("a run that goes on adds them as its tasks end"),
+        );
     }
     Ok(entries)
 }

@@ -11,7 +11,7 @@ use super::entry::Entry;
 /// each once. A task that was judged counts, whatever else failed; two verdicts on one task under the
 /// same settings are no results of one benchmark.
 pub fn together(mut entries: Vec<Entry>) -> Result<Vec<Entry>, Stop> {
-    entries.sort_by(|one, other| order(one, other));
+    entries.sort_by(order);
     let mut kept: Vec<Entry> = Vec::new();
     for entry in entries {
         let Some(last) = kept

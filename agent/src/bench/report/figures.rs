@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(counts(figures.resolved), (2, 4));
         assert_eq!(figures.first_plausible_executions.median, Some(9.0));
         assert_eq!(figures.executions.known, 4);
-        assert_eq!(figures.executions.total, 103.0 + 109.0 + 1494.0 + 5000.0);
+        assert_eq!(figures.executions.total.to_string(), "6706");
         let found = figures.statement_rank;
         assert_eq!((found.top_1, found.top_3, found.of), (0, 4, 4));
     }

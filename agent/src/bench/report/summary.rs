@@ -250,9 +250,12 @@ fn names(all: &[&Settings]) -> Vec<String> {
             let parts = settings.parts();
             let telling = parts.iter().filter(|(name, _)| differs(name));
             let words: Vec<String> = telling
-                .map(|(name, value)| match plain(name) {
-                    true => value.clone(),
-                    false => format!("{name} {value}"),
+                .map(|(name, value)| {
+                    if plain(name) {
+                        value.clone()
+                    } else {
+                        format!("{name} {value}")
+                    }
                 })
                 .collect();
             if words.is_empty() {

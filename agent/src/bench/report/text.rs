@@ -262,9 +262,12 @@ fn failures(summary: &Summary, several: bool) -> String {
         let runs: Vec<String> = class
             .runs
             .iter()
-            .map(|run| match several {
-                true => format!("{} ({})", run.task, run.setting),
-                false => run.task.clone(),
+            .map(|run| {
+                if several {
+                    format!("{} ({})", run.task, run.setting)
+                } else {
+                    run.task.clone()
+                }
             })
             .collect();
         let head = format!("  {} {}: ", class.class, class.runs.len());
