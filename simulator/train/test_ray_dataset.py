@@ -3,6 +3,9 @@
     python test_ray_dataset.py                      # with a command of its own
     python test_ray_dataset.py --command "… --parts {parts} --shard {shard}" \\
         --merge "… --parts {parts} --out {out}"     # with the real one
+    python test_ray_dataset.py --compare predictions.jsonl \\
+        --command "ndbg-agent bench run --tasks T --out {parts} --shard {shard}" \\
+        --merge "ndbg-agent bench merge {parts} --out {out}"    # a benchmark run
 
 Needs Ray and nothing else. `{parts}` and `{out}` become folders of the test. Ends with 0 when the
 data set made with a killed worker is the same, byte for byte, as that of one undisturbed shard.
@@ -109,6 +112,9 @@ def main():
     parser.add_argument("--merge")
     parser.add_argument("--shards", type=int, default=4)
     parser.add_argument(
+        "--compare", nargs="*", help="files of {out} that are compared; default: all"
+    )
+    parser.add_argument(
         "--wait", type=float, default=120.0, help="seconds to wait for a worker to kill"
     )
     options = parser.parse_args()
@@ -147,6 +153,10 @@ def main():
         code = driver.wait()
         killer.join()
         one, ray = digest(os.path.join(root, "one-out")), digest(os.path.join(root, "ray-out"))
+        if options.compare:
+            # What was measured differs from run to run, what was found does not.
+            one = {name: one.get(name) for name in options.compare}
+            ray = {name: ray.get(name) for name in options.compare}
     print(f"driver ended with {code}, killed {killed}, {len(one)} and {len(ray)} files")
     if code != 0 or not killed or not one or one != ray:
         print("FAILED: " + ("nothing was killed" if not killed else "the data sets differ"))

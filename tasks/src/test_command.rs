@@ -127,11 +127,17 @@ fn assignment(word: &str) -> Option<(String, String)> {
 }
 
 fn python(command: &mut TestCommand, words: &[String], line: &str) -> Result<(), String> {
-    // Options of the interpreter, which change warnings and no results.
-    let start = words
-        .iter()
-        .position(|word| word == "-m" || !word.starts_with('-'))
-        .ok_or_else(|| format!("`{line}` starts no tests"))?;
+    // Options of the interpreter, which change warnings and no results; two have their value apart.
+    let mut start = 0;
+    while let Some(word) = words.get(start)
+        && word != "-m"
+        && word.starts_with('-')
+    {
+        start += if word == "-W" || word == "-X" { 2 } else { 1 };
+    }
+    if start >= words.len() {
+        return Err(format!("`{line}` starts no tests"));
+    }
     let words = &words[start..];
     match words.first().map(String::as_str) {
         Some("-m") => match words.get(1).map(String::as_str) {

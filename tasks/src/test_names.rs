@@ -39,6 +39,11 @@ pub fn node_id(
     let [only] = changed else {
         return None;
     };
+    // Some unittest names are the first line of a docstring.
+    let function = name.split('[').next().unwrap_or(name);
+    if !function.chars().all(|c| c.is_alphanumeric() || c == '_') {
+        return None;
+    }
     Some(format!("{only}::{name}"))
 }
 
