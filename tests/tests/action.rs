@@ -7,7 +7,7 @@ use std::process::Command;
 
 use camino::Utf8PathBuf;
 use ndbg_tests::{ModelServer, Repo, Says, Venv, binary};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 fn action() -> Utf8PathBuf {
     Utf8PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -119,6 +119,63 @@ fn a_failing_test_becomes_a_patch_outputs_annotations_and_a_summary() {
     }
     let patch = fs::read(&step.outputs["patch-file"]).unwrap();
     assert!(repo.tests_pass_with(&patch, Venv::Plain.python(), &[]));
+}
+
+/// The official schema, which comes with a crate of its types.
+fn sarif_schema() -> Json {
+    let done = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version=1", "--locked", "--offline"])
+        .current_dir(action())
+        .output()
+        .unwrap();
+    let metadata: Json = serde_json::from_slice(&done.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let crate_ = packages
+        .iter()
+        .find(|p| p["name"] == "serde-sarif")
+        .unwrap();
+    let manifest = Utf8PathBuf::from(crate_["manifest_path"].as_str().unwrap());
+    let path = manifest.parent().unwrap().join("src/schema.json");
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+#[test]
+fn results_are_sarif_by_its_schema() {
+    let mut schema = sarif_schema();
+    // A bracket too many makes the pattern of languages no regular expression.
+    for definition in ["run", "toolComponent"] {
+        let language = &mut schema["definitions"][definition]["properties"]["language"];
+        language.as_object_mut().unwrap().remove("pattern");
+    }
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let fixed = Repo::buggy();
+    let unfixed = Repo::new(&[
+        ("calc.py", ndbg_tests::BUGGY),
+        ("test_calc.py", ndbg_tests::IMPOSSIBLE),
+    ]);
+    for (repo, limit) in [(&fixed, "60"), (&unfixed, "8")] {
+        let out = repo.outside("sarif-run");
+        repo.fix().run_dir(&out).args(["--max-time", limit]).run();
+        let done = repo
+            .isolated(binary::path())
+            .args(["report", out.as_str(), "--format", "sarif"])
+            .output()
+            .unwrap();
+        let sarif: Json = serde_json::from_slice(&done.stdout).unwrap();
+        let errors: Vec<String> = validator
+            .iter_errors(&sarif)
+            .map(|e| e.to_string())
+            .collect();
+        assert!(errors.is_empty(), "{errors:#?}");
+        assert!(
+            !sarif["runs"][0]["results"].as_array().unwrap().is_empty(),
+            "{sarif}"
+        );
+    }
+    let mut broken = json!({"version": "2.1.0", "runs": [{}]});
+    assert!(!validator.is_valid(&broken), "the schema is looked at");
+    broken["runs"] = json!([{"tool": {"driver": {"name": "x"}}}]);
+    assert!(validator.is_valid(&broken));
 }
 
 #[test]
