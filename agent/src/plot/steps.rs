@@ -26,7 +26,7 @@ pub struct Steps {
     pub title: String,
     /// What the axis counts, with its unit.
     pub axis: String,
-    /// What goes up.
+    /// What is counted upwards, in a word.
     pub counted: String,
     /// The curves; the first [`SERIES`] are drawn.
     pub series: Vec<Climb>,
@@ -53,7 +53,7 @@ impl Steps {
                 (at, climb)
             })
             .collect();
-        let top = LEGEND + ROW * series.len() as f64 + 8.0;
+        let top = LEGEND + ROW * series.len() as f64 + 22.0;
         let bottom = top + HEIGHT;
         let mut canvas = Canvas::new(bottom + 48.0);
         let (from, to) = range(series.iter().flat_map(|(at, _)| at.iter().copied()));
@@ -63,6 +63,7 @@ impl Steps {
         let x = |value: f64| LEFT + (RIGHT - LEFT) * (value / from).log10() / (to / from).log10();
         let y = |count: f64| bottom - (bottom - top) * count / high;
         canvas.text("", (0.0, 18.0), Anchor::Start, &self.title);
+        canvas.text("dim", (0.0, top - 14.0), Anchor::Start, &self.counted);
         for count in ticks {
             let height = y(count as f64);
             canvas.line("grid", (LEFT, height), (RIGHT, height));

@@ -41,7 +41,7 @@ pub fn draw(summary: &Summary) -> Vec<Plot> {
                 name: name.into(),
                 title: title.into(),
                 axis: axis.into(),
-                counted: "tasks judged".into(),
+                counted: "tasks".into(),
                 series,
             };
             plots.push(steps.draw());

@@ -67,16 +67,30 @@ fn one_setting(setting: &Setting, several: bool) -> String {
         String::new()
     };
     let mut out = String::from("\n") + &wrapped(&number, &setting.settings.line(), 80);
-    let mut line = |name: &str, share: &Share, meaning: &str| {
+    let mut line = |name: &str, share: &Share, meaning: &str, none: &str| {
+        let meaning = if share.of == 0 { none } else { meaning };
         let _ = writeln!(out, "   {name:<11} {:<30} {meaning}", rate(share));
     };
+    let (plausible, correct) = (&figures.plausible, &figures.correct);
+    let resolved = &figures.resolved;
     line(
         "plausible",
-        &figures.plausible,
+        plausible,
         "passes the tests `fix` saw",
+        "nothing was judged",
     );
-    line("correct", &figures.correct, "passes tests it never saw");
-    line("resolved", &figures.resolved, "by SWE-bench's own rule");
+    line(
+        "correct",
+        correct,
+        "passes tests it never saw",
+        "no task has hidden tests",
+    );
+    line(
+        "resolved",
+        resolved,
+        "by SWE-bench's own rule",
+        "no task has SWE-bench's rule",
+    );
     if figures.infrastructure > 0 {
         let _ = writeln!(
             out,
