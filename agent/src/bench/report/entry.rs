@@ -99,6 +99,8 @@ pub struct Entry {
     pub statement_rank: Option<usize>,
     /// One-based place of the bug's function among the suspicious functions.
     pub function_rank: Option<usize>,
+    /// Tests of PASS_TO_PASS that fail here without any patch: the rule of SWE-bench cannot be met.
+    pub broken_here: usize,
     /// Why the patch is not plausible or not correct.
     pub reason: Option<String>,
 }
@@ -179,6 +181,7 @@ pub(in crate::bench) mod tests {
             cost: Some(if planner == "search" { 0.0 } else { 0.0123 }),
             statement_rank: Some(2),
             function_rank: first.map(|_| 1),
+            broken_here: usize::from(task == "url-router"),
             reason: None,
         }
     }

@@ -105,6 +105,8 @@ pub struct Figures {
     pub correct: Share,
     /// Resolved by the rule of SWE-bench, of those judged that have that rule.
     pub resolved: Share,
+    /// Runs judged that cannot be resolved here: a test of PASS_TO_PASS fails without any patch.
+    pub broken_here: usize,
     /// Candidates executed until the first plausible patch, of runs with a plausible patch.
     pub first_plausible_executions: Spread,
     /// Seconds until the first plausible patch, of runs with a plausible patch.
@@ -147,6 +149,7 @@ impl Figures {
             plausible: share(Entry::plausible),
             correct: share(Entry::correct),
             resolved: share(Entry::resolved),
+            broken_here: judged.iter().filter(|entry| entry.broken_here > 0).count(),
             first_plausible_executions: over(first_executions),
             first_plausible_seconds: over(first_seconds),
             executions: over(|e| Some(e.executions as f64)),

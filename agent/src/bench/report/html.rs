@@ -7,7 +7,7 @@ use askama::Template;
 use super::figures::{Figures, Share};
 use super::plots;
 use super::summary::{Group, Run, Summary};
-use super::text::{dollars, missing, number, quantities, top};
+use super::text::{broken, dollars, missing, number, quantities, top};
 use crate::plot::Plot;
 use crate::report::visible::one_line;
 use crate::report::wording::{plural, thousands};
@@ -33,7 +33,7 @@ struct Card {
     name: String,
     facts: Vec<(String, String)>,
     tiles: Vec<Tile>,
-    missing: Option<String>,
+    notes: Vec<String>,
     ranks: Option<String>,
 }
 
@@ -156,7 +156,11 @@ fn cards(summary: &Summary) -> Vec<Card> {
                 .map(|(name, value)| (one_line(&name), one_line(&value)))
                 .collect(),
             tiles: tiles(&setting.figures),
-            missing: missing(setting).map(|text| one_line(&text)),
+            notes: [missing(setting), broken(&setting.figures)]
+                .iter()
+                .flatten()
+                .map(|text| one_line(text))
+                .collect(),
             ranks: ranks(&setting.figures),
         })
         .collect()

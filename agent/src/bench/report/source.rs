@@ -174,6 +174,7 @@ fn entry(record: Record, settings: &Settings) -> Entry {
         cost: record.cost,
         statement_rank: record.statement_rank,
         function_rank: record.function_rank,
+        broken_here: record.broken_here,
         reason: record.reason,
     }
 }

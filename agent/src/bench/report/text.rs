@@ -98,8 +98,8 @@ fn one_setting(setting: &Setting, several: bool) -> String {
             "not judged", figures.infrastructure
         );
     }
-    if let Some(missing) = missing(setting) {
-        out += &wrapped("   ", &missing, 80);
+    for note in [missing(setting), broken(figures)].into_iter().flatten() {
+        out += &wrapped("   ", &note, 80);
     }
     out.push('\n');
     out += &spreads(figures);
@@ -139,6 +139,16 @@ pub fn missing(setting: &Setting) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
+/// Why *resolved* may be lower than it would be elsewhere.
+pub fn broken(figures: &Figures) -> Option<String> {
+    (figures.broken_here > 0).then(|| {
+        format!(
+            "{} cannot be resolved here: a test of PASS_TO_PASS fails without any patch",
+            plural(figures.broken_here, "run")
+        )
+    })
+}
+
 /// `27 of 38   71.1 % (55.2-83.0)`.
 pub fn rate(share: &Share) -> String {
     let Some(percent) = share.share().map(|share| share * 100.0) else {
@@ -170,7 +180,7 @@ pub fn top(ranks: Ranks) -> String {
 fn spreads(figures: &Figures) -> String {
     let mut out = format!(
         "   {:<34} {:>10} {:>12} {:>9}\n",
-        "over the runs judged", "median", "total", "known of"
+        "over the runs judged", "median", "total", "of runs"
     );
     for (name, spread, digits) in quantities(figures) {
         let median = spread
