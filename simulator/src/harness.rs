@@ -17,7 +17,7 @@ mod call;
 mod class;
 mod comprehension;
 mod exceptions;
-mod expression;
+pub(crate) mod expression;
 mod heap;
 mod iteration;
 mod machine;

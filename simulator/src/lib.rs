@@ -7,6 +7,7 @@ pub mod backend;
 mod chance;
 pub mod context;
 pub mod debugger;
+pub mod divergence;
 pub mod entries;
 pub mod eval;
 pub mod expression;

@@ -573,7 +573,7 @@ fn operator_names(operator: Operator) -> (&'static str, &'static str, &'static s
 }
 
 /// Builtin functions, types and exceptions.
-pub(super) fn is_builtin(name: &str) -> bool {
+pub(crate) fn is_builtin(name: &str) -> bool {
     const OTHERS: &[&str] = &[
         "abs",
         "all",

@@ -1,0 +1,671 @@
+//! Where what happened and what was needed part.
+//!
+//! A failing test says what a function should have returned. From there the walk goes backwards through the
+//! recorded frame: which value of each name, branch or call would have led to what was needed, all else as
+//! it was recorded? Every step is a [`Point`]: a statement, what it did, what it would have had to do. A
+//! point from which nothing leads further back is where a repair has to be made, if the mistake is one
+//! mistake and on this way.
+//!
+//! An operation is undone by rules where they give one answer ([`exact`]), else by whoever is asked
+//! ([`Inverse`]); a point that rests on such an answer is *predicted*. No point is more than a
+//! hypothesis until the test was run with its needed value put in.
+
+pub mod exact;
+mod places;
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use ruff_python_ast::{BoolOp, Expr, ExprCall, Stmt, UnaryOp};
+
+use self::places::Places;
+use crate::grammar::step::{Effect, Operation};
+use crate::harness::Program;
+use crate::harness::backwards::Inverse;
+use crate::literal::{self, Literal};
+use crate::recording::{ActivationId, EventId, FileId, Recording};
+use crate::state::EventKind;
+
+/// Points found at most.
+const POINTS: usize = 200;
+/// How unlikely a hypothesis may become.
+const LEAST: f64 = 1e-3;
+/// What a wrong branch is worth against a wrong value.
+const BRANCH: f64 = 0.35;
+/// What an answer that was asked for is worth against one by rule.
+const ASKED: f64 = 0.6;
+
+/// What a point is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// The value of a `return`.
+    Returned,
+    /// A name that the statement binds or changes.
+    Variable(String),
+    /// An argument of the function, bound by its call.
+    Argument(String),
+    /// A condition.
+    Branch,
+}
+
+/// A statement whose effect would have had to be another one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Point {
+    /// State before the statement.
+    pub event: EventId,
+    /// Its file.
+    pub file: FileId,
+    /// Its one-based line.
+    pub line: u32,
+    /// The function.
+    pub function: String,
+    /// What it is about.
+    pub part: Part,
+    /// What was recorded.
+    pub recorded: String,
+    /// What was needed.
+    pub needed: String,
+    /// 0 to 1: how much of the belief in all hypotheses is with this one.
+    pub confidence: f64,
+    /// Whether an answer on the way was predicted, and not given by a rule.
+    pub predicted: bool,
+    /// Whether nothing leads further back.
+    pub is_leaf: bool,
+}
+
+/// A recording with the sources of its files.
+pub struct Ground<'a> {
+    /// The run.
+    pub recording: &'a Recording,
+    /// Sources that may be looked at; a file without one is not walked through.
+    pub programs: &'a HashMap<FileId, Program>,
+    /// Who is asked what rules do not say.
+    pub inverse: Option<&'a dyn Inverse>,
+}
+
+/// The points behind the return of `activation`, which should have been `needed`; the first is the return
+/// itself.
+pub fn points(ground: &Ground<'_>, activation: ActivationId, needed: &Literal) -> Vec<Point> {
+    let places: HashMap<FileId, Places<'_>> = ground
+        .programs
+        .iter()
+        .map(|(file, program)| (*file, Places::of(program)))
+        .collect();
+    let mut walk = Walk {
+        ground,
+        places,
+        todo: VecDeque::new(),
+        seen: HashSet::new(),
+        points: Vec::new(),
+    };
+    walk.returned(
+        activation,
+        Belief {
+            needed: needed.clone(),
+            confidence: 1.0,
+            predicted: false,
+        },
+    );
+    while let Some(want) = walk.todo.pop_front() {
+        if walk.points.len() >= POINTS {
+            break;
+        }
+        walk.name(want);
+    }
+    walk.points
+}
+
+/// A needed value, and how sure that is.
+#[derive(Debug, Clone)]
+struct Belief {
+    needed: Literal,
+    confidence: f64,
+    predicted: bool,
+}
+
+impl Belief {
+    fn with(&self, needed: Literal, share: f64, predicted: bool) -> Self {
+        Self {
+            needed,
+            confidence: self.confidence * share,
+            predicted: self.predicted || predicted,
+        }
+    }
+}
+
+/// A name that should have held something else at a state.
+#[derive(Debug, Clone)]
+struct Want {
+    name: String,
+    /// The state.
+    at: EventId,
+    belief: Belief,
+}
+
+struct Walk<'a> {
+    ground: &'a Ground<'a>,
+    places: HashMap<FileId, Places<'a>>,
+    todo: VecDeque<Want>,
+    seen: HashSet<(EventId, String, String)>,
+    points: Vec<Point>,
+}
+
+impl<'a> Walk<'a> {
+    fn recording(&self) -> &'a Recording {
+        self.ground.recording
+    }
+
+    fn file(&self, event: EventId) -> FileId {
+        self.recording().code_of(event).file
+    }
+
+    fn statement(&self, event: EventId) -> Option<&'a Stmt> {
+        let places = self.places.get(&self.file(event))?;
+        places.statement(self.recording().event(event).line)
+    }
+
+    /// A recorded value of a name at a state.
+    fn held(&self, at: EventId, name: &str) -> Option<Literal> {
+        let recording = self.recording();
+        let change = recording.locals(at).get(recording, name)?;
+        let text = change.value?;
+        if recording.is_lossy(text) {
+            return None;
+        }
+        literal::parse(recording.text(text)).ok()
+    }
+
+    /// Adds a point; none when it is known, or too unlikely.
+    fn point(
+        &mut self,
+        at: EventId,
+        part: Part,
+        recorded: String,
+        belief: &Belief,
+    ) -> Option<usize> {
+        if belief.confidence < LEAST {
+            return None;
+        }
+        let needed = belief.needed.to_string();
+        if !self.seen.insert((at, format!("{part:?}"), needed.clone())) {
+            return None;
+        }
+        let event = self.recording().event(at);
+        self.points.push(Point {
+            event: at,
+            file: self.file(at),
+            line: event.line,
+            function: self.recording().function(event.activation).to_owned(),
+            part,
+            recorded,
+            needed,
+            confidence: belief.confidence,
+            predicted: belief.predicted,
+            is_leaf: true,
+        });
+        Some(self.points.len() - 1)
+    }
+
+    /// A call should have returned something else.
+    fn returned(&mut self, activation: ActivationId, belief: Belief) -> bool {
+        let recording = self.recording();
+        let last = recording.activation(activation).last;
+        let event = recording.event(last);
+        let Some(value) = event.value else {
+            return false;
+        };
+        if event.kind != EventKind::Return || recording.is_lossy(value) {
+            return false;
+        }
+        let recorded = recording.text(value).to_owned();
+        if literal::parse(&recorded).is_ok_and(|held| held.equals(&belief.needed)) {
+            return false;
+        }
+        let Some(before) = recording.previous_in_activation(last) else {
+            return false;
+        };
+        if !self.ground.programs.contains_key(&self.file(before)) {
+            return false;
+        }
+        let Some(number) = self.point(before, Part::Returned, recorded, &belief) else {
+            return false;
+        };
+        let mut further = false;
+        if let Some(Stmt::Return(inner)) = self.statement(before)
+            && let Some(value) = &inner.value
+        {
+            further = self.wanted(value, before, &belief);
+        }
+        self.branch(before, &belief);
+        self.points[number].is_leaf = !further;
+        true
+    }
+
+    /// The condition that let a statement run might have been the other way round.
+    fn branch(&mut self, at: EventId, belief: &Belief) {
+        let recording = self.recording();
+        let Some(places) = self.places.get(&self.file(at)) else {
+            return;
+        };
+        let Some((condition, line, taken)) = places.condition_above(recording.event(at).line)
+        else {
+            return;
+        };
+        let mut earlier = recording.previous_in_activation(at);
+        while let Some(event) = earlier {
+            if recording.event(event).line == line && recording.kind(event) == EventKind::Line {
+                break;
+            }
+            earlier = recording.previous_in_activation(event);
+        }
+        let Some(event) = earlier else { return };
+        let flipped = belief.with(Literal::Bool(!taken), BRANCH, belief.predicted);
+        let recorded = if taken { "True" } else { "False" };
+        if let Some(number) = self.point(event, Part::Branch, recorded.into(), &flipped) {
+            let further = self.wanted(condition, event, &flipped);
+            self.points[number].is_leaf = !further;
+        }
+    }
+
+    /// A name should have held something else.
+    fn name(&mut self, want: Want) {
+        let recording = self.recording();
+        let mut after = want.at;
+        loop {
+            let change = recording
+                .event(after)
+                .changes
+                .iter()
+                .find(|change| recording.text(change.name) == want.name);
+            if change.is_some() {
+                break;
+            }
+            match recording.previous_in_activation(after) {
+                Some(earlier) => after = earlier,
+                None => return,
+            }
+        }
+        let recorded = self.held(after, &want.name).map(|held| held.to_string());
+        let Some(recorded) = recorded else { return };
+        let Some(before) = recording.previous_in_activation(after) else {
+            self.argument(after, &want, recorded);
+            return;
+        };
+        if recording.kind(before) == EventKind::Call {
+            // Bound together with the arguments.
+            self.argument(before, &want, recorded);
+            return;
+        }
+        let part = Part::Variable(want.name.clone());
+        let Some(number) = self.point(before, part, recorded, &want.belief) else {
+            return;
+        };
+        let further = match self.statement(before) {
+            Some(statement) => self.bound(statement, before, &want),
+            None => false,
+        };
+        self.branch(before, &want.belief);
+        self.points[number].is_leaf = !further;
+    }
+
+    /// An argument should have been something else: so should what the caller gave.
+    fn argument(&mut self, first: EventId, want: &Want, recorded: String) {
+        let recording = self.recording();
+        let part = Part::Argument(want.name.clone());
+        let Some(number) = self.point(first, part, recorded, &want.belief) else {
+            return;
+        };
+        let event = recording.event(first);
+        let activation = recording.activation(event.activation);
+        let Some(caller) = activation.parent_event else {
+            return;
+        };
+        let function = recording.function(event.activation).to_owned();
+        let (Some(statement), Some(places)) =
+            (self.statement(caller), self.places.get(&self.file(first)))
+        else {
+            return;
+        };
+        let position = places.position_of(event.line, &want.name);
+        let Some(call) = places::call_in(statement, &function) else {
+            return;
+        };
+        if let Some(given) = places::argument_of(call, &want.name, position) {
+            let further = self.wanted(given, caller, &want.belief);
+            self.points[number].is_leaf = !further;
+        }
+    }
+
+    /// A statement should have left a name with something else.
+    fn bound(&mut self, statement: &'a Stmt, at: EventId, want: &Want) -> bool {
+        match statement {
+            Stmt::Assign(assign) => {
+                let mut further = false;
+                for target in &assign.targets {
+                    further |= self.assigned(target, &assign.value, at, want);
+                }
+                further
+            }
+            Stmt::AnnAssign(assign) => match &assign.value {
+                Some(value) => self.assigned(&assign.target, value, at, want),
+                None => false,
+            },
+            Stmt::AugAssign(assign) => {
+                let text = format!("v0 {} v1", assign.op.as_str());
+                self.operation(&text, &[&assign.target, &assign.value], at, &want.belief)
+            }
+            Stmt::Expr(inner) => match &*inner.value {
+                Expr::Call(call) => self.changed(call, at, want),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    fn assigned(&mut self, target: &'a Expr, value: &'a Expr, at: EventId, want: &Want) -> bool {
+        match target {
+            Expr::Name(name) if name.id.as_str() == want.name => {
+                self.wanted(value, at, &want.belief)
+            }
+            Expr::Tuple(targets) => {
+                let Expr::Tuple(values) = value else {
+                    return false;
+                };
+                let place = targets.elts.iter().position(
+                    |target| matches!(target, Expr::Name(name) if name.id.as_str() == want.name),
+                );
+                match place.and_then(|place| values.elts.get(place)) {
+                    Some(value) => self.wanted(value, at, &want.belief),
+                    None => false,
+                }
+            }
+            Expr::Subscript(subscript) => {
+                let Expr::Name(name) = &*subscript.value else {
+                    return false;
+                };
+                let Some(key) = self.known(&subscript.slice, at) else {
+                    return false;
+                };
+                if name.id.as_str() != want.name {
+                    return false;
+                }
+                let before = self.held(at, &want.name);
+                self.item_assigned(value, &key, before, at, want)
+            }
+            _ => false,
+        }
+    }
+
+    /// `name[key] = value`: either the item should have been another, or what was there before.
+    fn item_assigned(
+        &mut self,
+        value: &'a Expr,
+        key: &Literal,
+        before: Option<Literal>,
+        at: EventId,
+        want: &Want,
+    ) -> bool {
+        let mut further = false;
+        if let Some(item) = want.belief.needed.item(key) {
+            further |= self.wanted(value, at, &want.belief.with(item, 1.0, false));
+        }
+        if let Some(before) = before
+            && let Some(earlier) = exact::with_item_of(&want.belief.needed, &before, key)
+        {
+            further |= self.want(&want.name, at, want.belief.with(earlier, 1.0, false));
+        }
+        further
+    }
+
+    /// A method that changes its object: `xs.append(x)`.
+    fn changed(&mut self, call: &'a ExprCall, at: EventId, want: &Want) -> bool {
+        let Expr::Attribute(method) = &*call.func else {
+            return false;
+        };
+        let (Expr::Name(name), [argument]) = (&*method.value, &*call.arguments.args) else {
+            return false;
+        };
+        if name.id.as_str() != want.name || method.attr.as_str() != "append" {
+            return false;
+        }
+        let Literal::List(items) = &want.belief.needed else {
+            return false;
+        };
+        let Some((last, rest)) = items.split_last() else {
+            return false;
+        };
+        let mut further = self.wanted(argument, at, &want.belief.with(last.clone(), 1.0, false));
+        let rest = Literal::List(rest.to_vec());
+        further |= self.want(&want.name, at, want.belief.with(rest, 1.0, false));
+        further
+    }
+
+    /// Remembers that a name should have held something else; false when it did hold that.
+    fn want(&mut self, name: &str, at: EventId, belief: Belief) -> bool {
+        match self.held(at, name) {
+            Some(held) if !same(&held, &belief.needed) => {
+                self.todo.push_back(Want {
+                    name: name.to_owned(),
+                    at,
+                    belief,
+                });
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// What an expression is at a state, as far as the recording and constants say.
+    fn known(&self, expression: &Expr, at: EventId) -> Option<Literal> {
+        match expression {
+            Expr::Name(name) => self.held(at, name.id.as_str()),
+            Expr::Subscript(subscript) => {
+                let held = self.known(&subscript.value, at)?;
+                held.item(&self.known(&subscript.slice, at)?)
+            }
+            Expr::Call(call) => self.called(call, at).and_then(|activation| {
+                let recording = self.recording();
+                let value = recording
+                    .event(recording.activation(activation).last)
+                    .value?;
+                (!recording.is_lossy(value))
+                    .then(|| literal::parse(recording.text(value)).ok())
+                    .flatten()
+            }),
+            _ => places::constant(expression),
+        }
+    }
+
+    /// The recorded call that a call expression made, when there is one alone.
+    fn called(&self, call: &ExprCall, at: EventId) -> Option<ActivationId> {
+        let name = places::callee(call)?;
+        let recording = self.recording();
+        let mut calls = recording.called_during(at).filter(|activation| {
+            recording
+                .function(*activation)
+                .rsplit('.')
+                .next()
+                .is_some_and(|last| last == name)
+        });
+        let only = calls.next()?;
+        calls.next().is_none().then_some(only)
+    }
+
+    /// An expression should have had another value at a state. Whether that leads further back.
+    fn wanted(&mut self, expression: &'a Expr, at: EventId, belief: &Belief) -> bool {
+        if belief.confidence < LEAST {
+            return false;
+        }
+        match expression {
+            Expr::Name(name) => self.want(name.id.as_str(), at, belief.clone()),
+            Expr::List(list) => self.displayed(&list.elts, at, belief),
+            Expr::Tuple(tuple) => self.displayed(&tuple.elts, at, belief),
+            Expr::If(choice) => match self.known(&choice.test, at) {
+                Some(test) if test.is_true() => self.wanted(&choice.body, at, belief),
+                Some(_) => self.wanted(&choice.orelse, at, belief),
+                None => false,
+            },
+            Expr::BoolOp(operation) => {
+                // One operand alone is to blame: the others are as they were.
+                let truth = belief.needed.is_true();
+                let blamed: Vec<&Expr> = operation
+                    .values
+                    .iter()
+                    .filter(|one| {
+                        let held = self.known(one, at).map(|held| held.is_true());
+                        match (operation.op, truth) {
+                            (BoolOp::And, true) => held == Some(false),
+                            (BoolOp::Or, false) => held == Some(true),
+                            _ => true,
+                        }
+                    })
+                    .collect();
+                let share = 1.0 / blamed.len().max(1) as f64;
+                let belief = belief.with(Literal::Bool(truth), share, false);
+                let mut further = false;
+                for one in blamed {
+                    further |= self.wanted(one, at, &belief);
+                }
+                further
+            }
+            Expr::UnaryOp(operation) => match operation.op {
+                UnaryOp::Not => {
+                    let flipped = Literal::Bool(!belief.needed.is_true());
+                    self.wanted(&operation.operand, at, &belief.with(flipped, 1.0, false))
+                }
+                UnaryOp::USub => self.operation("-v0", &[&operation.operand], at, belief),
+                UnaryOp::UAdd => self.operation("+v0", &[&operation.operand], at, belief),
+                UnaryOp::Invert => self.operation("~v0", &[&operation.operand], at, belief),
+            },
+            Expr::BinOp(operation) => {
+                let text = format!("v0 {} v1", operation.op.as_str());
+                self.operation(&text, &[&operation.left, &operation.right], at, belief)
+            }
+            Expr::Compare(comparison) => {
+                let ([operator], [right]) = (&*comparison.ops, &*comparison.comparators) else {
+                    return false;
+                };
+                let text = format!("v0 {} v1", operator.as_str());
+                self.operation(&text, &[&comparison.left, right], at, belief)
+            }
+            Expr::Subscript(subscript) if !subscript.slice.is_slice_expr() => {
+                self.operation("v0[v1]", &[&subscript.value, &subscript.slice], at, belief)
+            }
+            Expr::Call(call) => self.call(call, at, belief),
+            _ => false,
+        }
+    }
+
+    fn displayed(&mut self, elements: &'a [Expr], at: EventId, belief: &Belief) -> bool {
+        let (Literal::List(items) | Literal::Tuple(items)) = &belief.needed else {
+            return false;
+        };
+        if items.len() != elements.len() {
+            return false;
+        }
+        let items = items.clone();
+        let mut further = false;
+        for (element, item) in elements.iter().zip(items) {
+            further |= self.wanted(element, at, &belief.with(item, 1.0, false));
+        }
+        further
+    }
+
+    fn call(&mut self, call: &'a ExprCall, at: EventId, belief: &Belief) -> bool {
+        if let Some(activation) = self.called(call, at) {
+            return self.returned(activation, belief.clone());
+        }
+        let (name, mut slots) = match &*call.func {
+            Expr::Name(name) if crate::harness::expression::is_builtin(name.id.as_str()) => {
+                (name.id.to_string(), Vec::new())
+            }
+            Expr::Attribute(method) => (format!("v0.{}", method.attr), vec![&*method.value]),
+            _ => return false,
+        };
+        if !call.arguments.keywords.is_empty() {
+            return false;
+        }
+        let mut parts = Vec::new();
+        for argument in &call.arguments.args {
+            if argument.is_starred_expr() || argument.is_lambda_expr() {
+                return false;
+            }
+            parts.push(format!("v{}", slots.len()));
+            slots.push(argument);
+        }
+        self.operation(&format!("{name}({})", parts.join(", ")), &slots, at, belief)
+    }
+
+    /// Undoes an operation for each of its slots, the others being as they were.
+    fn operation(&mut self, text: &str, slots: &[&'a Expr], at: EventId, belief: &Belief) -> bool {
+        let known: Vec<Option<Literal>> = slots.iter().map(|slot| self.known(slot, at)).collect();
+        let mut found = Vec::new();
+        for hole in 0..slots.len() {
+            if places::constant(slots[hole]).is_some() {
+                continue;
+            }
+            let others = known
+                .iter()
+                .enumerate()
+                .all(|(at, held)| at == hole || held.is_some());
+            if !others {
+                continue;
+            }
+            let operands: Vec<&Literal> = known
+                .iter()
+                .enumerate()
+                .map(|(at, held)| {
+                    held.as_ref()
+                        .filter(|_| at != hole)
+                        .unwrap_or(&Literal::None)
+                })
+                .collect();
+            let was = known[hole].as_ref();
+            match exact::invert(text, &operands, &belief.needed, hole, was) {
+                exact::Inverted::Value(value) => found.push((hole, value, false)),
+                exact::Inverted::Nothing => {}
+                exact::Inverted::Unknown => {
+                    if let Some(value) = self.asked(text, &operands, &belief.needed, hole) {
+                        found.push((hole, value, true));
+                    }
+                }
+            }
+        }
+        let share = 1.0 / found.len().max(1) as f64;
+        let mut further = false;
+        for (hole, value, asked) in found {
+            if known[hole].as_ref().is_some_and(|held| same(held, &value)) {
+                continue;
+            }
+            let share = if asked { share * ASKED } else { share };
+            further |= self.wanted(slots[hole], at, &belief.with(value, share, asked));
+        }
+        further
+    }
+
+    fn asked(
+        &self,
+        text: &str,
+        operands: &[&Literal],
+        needed: &Literal,
+        hole: usize,
+    ) -> Option<Literal> {
+        let operation = Operation {
+            expression: text.to_owned(),
+            operands: operands.iter().map(ToString::to_string).collect(),
+        };
+        let effect = Effect::Gives {
+            result: needed.to_string(),
+            after: None,
+        };
+        let said = self.ground.inverse?.invert(&operation, &effect, hole)?;
+        literal::parse(&said).ok()
+    }
+}
+
+/// Whether two values are one, types included: a needed `1.0` is no `1`.
+fn same(a: &Literal, b: &Literal) -> bool {
+    a.type_name() == b.type_name() && a.equals(b)
+}
+
+#[cfg(test)]
+mod tests;
