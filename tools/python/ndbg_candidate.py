@@ -36,6 +36,8 @@ class Candidate:
         self._failure = None
         # Why a test that was asked for may be missing.
         self.trouble = None
+        # Looks at places of the program, where that was asked for.
+        self._probe = request.probe
 
     # What the server is told
 
@@ -50,6 +52,8 @@ class Candidate:
             os._exit(1)
 
     def finish(self, status="done", reason=None):
+        if self._probe is not None and status == "done":
+            self.send({"probe": self._probe.conclude()})
         self.send({"end": status, "reason": reason})
         os._exit(0)
 
@@ -62,6 +66,10 @@ class Candidate:
         self._send_result(nodeid, "error", exc, message[:MAX_MESSAGE])
 
     # The patch
+
+    def watch(self):
+        if self._probe is not None:
+            self._probe.install()
 
     def swap(self, plan):
         with warnings.catch_warnings():
@@ -130,6 +138,8 @@ class Candidate:
 
     def _run_item(self, item, following):
         self._outcome, self._failure = None, None
+        if self._probe is not None:
+            self._probe.begin(item.nodeid)
         try:
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         except BaseException as error:

@@ -19,6 +19,7 @@ import warnings
 
 import pytest
 
+import ndbg_angelic
 import ndbg_candidate
 import ndbg_process
 import ndbg_reimport
@@ -52,6 +53,11 @@ class Request:
             raise Malformed("deadline_ms is a positive number")
         self.seconds = deadline / 1000
         self.patches = [_patch(patch) for patch in message.get("patches") or []]
+        probe = message.get("probe")
+        try:
+            self.probe = None if probe is None else ndbg_angelic.Probe(probe, self.must)
+        except (TypeError, ValueError) as error:
+            raise Malformed(f"bad probe: {error}") from None
 
 
 def _ids(message, key):
@@ -88,6 +94,7 @@ class _Running:
         self.buffer = b""
         self.results = []
         self.end = None
+        self.probe = None
         self.killed = False
 
 
@@ -312,6 +319,7 @@ class Runner:
             return
         candidate = self._hooks.candidate
         try:
+            candidate.watch()
             if plan is not None:
                 candidate.swap(plan)
             elif how == "reimport":
@@ -376,6 +384,8 @@ class Runner:
                 continue
             if "r" in message:
                 child.results.append(message["r"])
+            elif "probe" in message:
+                child.probe = message["probe"]
             elif "end" in message:
                 child.end = message
 
@@ -403,20 +413,23 @@ class Runner:
             state, reason = "timeout", None
         else:
             state, reason = "crash", _death(status)
-        self._answer(child.request, state, child.how, reason, child.results, child.began)
-
-    def _answer(self, request, status, how, reason, results, began):
-        self._respond(
-            {
-                "t": "result",
-                "id": request.id,
-                "status": status,
-                "how": how,
-                "reason": reason,
-                "results": results,
-                "ms": self._elapsed_ms(began),
-            }
+        self._answer(
+            child.request, state, child.how, reason, child.results, child.began, child.probe
         )
+
+    def _answer(self, request, status, how, reason, results, began, probe=None):
+        answer = {
+            "t": "result",
+            "id": request.id,
+            "status": status,
+            "how": how,
+            "reason": reason,
+            "results": results,
+            "ms": self._elapsed_ms(began),
+        }
+        if probe is not None:
+            answer["probe"] = probe
+        self._respond(answer)
 
     def _elapsed_ms(self, began):
         return round((time.monotonic() - began) * 1000, 1)

@@ -1,5 +1,6 @@
 //! The fix loop: baseline, localise, plan, screen, verify, report.
 
+mod angelic;
 pub mod baseline;
 mod behaviour;
 pub mod budget;
@@ -35,6 +36,7 @@ use camino::Utf8PathBuf;
 use ndbg_tools::Cancel;
 use ndbg_tools::source::SourceFile;
 
+use angelic::Angels;
 use baseline::Baseline;
 use budget::Budget;
 use evidence::Evidence;
@@ -48,7 +50,8 @@ use verify::Change;
 
 use crate::outcome::Outcome;
 use crate::plan::search::{SearchOptions, SearchPlanner};
-use crate::plan::{Candidate, Facts, Planner, Sequence};
+use crate::plan::synthesis::Synthesis;
+use crate::plan::{Candidate, Facts, Interleaved, Planner, Sequence};
 use crate::report::event::BudgetFacts;
 use crate::report::{Event, Level, Reporter};
 
@@ -63,6 +66,9 @@ pub struct Ending {
 
 /// Share of the time that the search has before a model is asked.
 const SEARCHED: f64 = 0.4;
+
+/// Share of the time after which values are put in, if the likely single edits take longer.
+const ALONE: f64 = 0.15;
 
 /// Ranked statements that are reported.
 const REPORTED: usize = 30;
@@ -231,7 +237,18 @@ fn attempt(
     let recorded = Cell::new(0);
     let deadline = Instant::now() + budget.left();
     let evidence = Evidence::new(&session, &baseline, &found, deadline, &recorded);
-    let mut planner = planner(settings, evidence, reporter, cancel, deadline)?;
+    let angels = Angels::new(
+        &session,
+        &baseline,
+        &found,
+        &files,
+        reporter,
+        settings.jobs,
+        deadline,
+        settings.limits.executions,
+        settings.warm,
+    );
+    let mut planner = planner(settings, evidence, angels, reporter, cancel, deadline)?;
     let ended = search::search(
         &search::Context {
             settings,
@@ -266,6 +283,7 @@ fn attempt(
 fn planner<'a>(
     settings: &FixSettings,
     evidence: Evidence<'a>,
+    angels: Angels<'a>,
     reporter: &'a Reporter,
     cancel: &Cancel,
     deadline: Instant,
@@ -275,12 +293,14 @@ fn planner<'a>(
         pairs: settings.pairs,
         ..SearchOptions::default()
     });
+    let alone = settings.limits.time.mul_f64(ALONE);
+    let search = || Interleaved::new(search, Synthesis::new(Box::new(angels)), alone);
     let model = |named: &ModelSettings| model::planner(named, evidence, reporter, cancel, deadline);
     Ok(match &settings.planner {
-        PlannerSettings::Search => Box::new(search),
+        PlannerSettings::Search => Box::new(search()),
         PlannerSettings::Model(named) => Box::new(model(named)?),
         PlannerSettings::Auto(named) => Box::new(Sequence::new(
-            search,
+            search(),
             model(named)?,
             settings.limits.time.mul_f64(SEARCHED),
         )),

@@ -116,7 +116,11 @@ pub fn search(
             {
                 break;
             }
-            let Some(candidate) = state.next(facts, planner)? else {
+            let next = state.next(facts, planner)?;
+            let ran = planner.executed();
+            budget.executed += ran;
+            budget.test_runs += ran;
+            let Some(candidate) = next else {
                 break;
             };
             if !announced {

@@ -2,10 +2,12 @@
 
 mod candidate;
 mod facts;
+mod interleaved;
 pub mod llm;
 pub mod local;
 pub mod search;
 mod sequence;
+pub mod synthesis;
 
 pub use candidate::{Candidate, Feedback, Screened};
 pub use facts::{
@@ -13,6 +15,7 @@ pub use facts::{
     SuspectStatement, Value,
 };
 
+pub use interleaved::{Interleaved, Stage};
 pub use sequence::Sequence;
 
 use thiserror::Error;
@@ -69,6 +72,11 @@ pub trait Planner {
     /// Whether it goes on after an empty answer, when nothing is being screened any more.
     fn goes_on(&self) -> bool {
         false
+    }
+
+    /// Test runs of its own since this was asked last; they count like candidates.
+    fn executed(&mut self) -> u64 {
+        0
     }
 
     /// Why it has nothing more, where there is more to say than that all was tried.

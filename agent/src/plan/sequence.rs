@@ -85,6 +85,10 @@ impl<A: Planner, B: Planner> Planner for Sequence<A, B> {
         self.is_second && !self.is_asked
     }
 
+    fn executed(&mut self) -> u64 {
+        self.first.executed() + self.second.executed()
+    }
+
     fn ended(&self) -> Option<&str> {
         if self.is_second {
             self.second.ended()

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::outcome::Outcome;
 use crate::plan::llm::Exchange;
+use crate::plan::synthesis::oracle::Angelic;
 use crate::plan::{Failure, Screened, SuspectFunction, SuspectStatement};
 
 /// Version of the event format; raised when a field changes its meaning or goes away.
@@ -292,6 +293,8 @@ pub enum Event {
     Model(Exchange),
     /// A call shows the failure, or tells plausible patches apart.
     Example(Example),
+    /// Failing tests pass with another value put in at a place; no patch yet.
+    Angelic(Angelic),
     /// Something a reader should know.
     Note {
         /// How loud.

@@ -4,6 +4,7 @@ use camino::Utf8PathBuf;
 use serde::Serialize;
 
 use crate::outcome::Outcome;
+use crate::plan::synthesis::oracle::Angelic;
 use crate::plan::{Failure, SuspectFunction, SuspectStatement};
 use crate::report::ReportError;
 use crate::report::event::{Example, VerifyStep};
@@ -61,6 +62,7 @@ struct Report<'a> {
     near_misses: &'a [Tried],
     verification: Vec<Verification<'a>>,
     examples: &'a [Example],
+    angelic: &'a [Angelic],
     /// None when no language model was asked.
     conversation: Option<&'a Conversation>,
     limits_reached: Vec<String>,
@@ -166,6 +168,7 @@ pub fn render(story: &Story) -> Result<String, ReportError> {
             })
             .collect(),
         examples: &story.examples,
+        angelic: &story.angelic,
         conversation: story.conversation.as_ref(),
         limits_reached: gaps::limits(story)
             .into_iter()

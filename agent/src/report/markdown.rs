@@ -14,8 +14,8 @@ use crate::report::sides::sides;
 use crate::report::story::{PlausiblePatch, Story, Tally};
 use crate::report::visible::{first_lines, visible};
 use crate::report::wording::{
-    capital, conversation, duration, example, numbers, place_in_prose, plural, screened, sentence,
-    supposed, title,
+    angelic, capital, conversation, duration, example, numbers, place_in_prose, plural, screened,
+    sentence, supposed, title,
 };
 use crate::report::{gaps, next};
 
@@ -43,6 +43,7 @@ pub fn render(story: &Story) -> String {
     if fixed {
         page.patch(story);
         page.examples(story);
+        page.angelic(story);
         page.conversation(story);
         page.verification(story);
         page.ranking(story);
@@ -52,6 +53,7 @@ pub fn render(story: &Story) -> String {
         // Without a patch, the report is what the run is for: why, and where to go on, come first.
         page.notes(story);
         page.examples(story);
+        page.angelic(story);
         page.leads(story);
         page.conversation(story);
         page.near_misses(story);
@@ -208,6 +210,18 @@ impl Page {
         self.out.push('\n');
         for shown in &story.examples {
             self.line(&format!("- {}.", prose(&capital(&example(shown)))));
+        }
+    }
+
+    fn angelic(&mut self, story: &Story) {
+        if story.angelic.is_empty() {
+            return;
+        }
+        self.heading("Where another value would do");
+        self.line("Values put in while the failing tests ran; they say where a repair can be, not what it is.");
+        self.out.push('\n');
+        for found in story.angelic.iter().take(ROWS) {
+            self.line(&format!("- {}.", prose(&capital(&angelic(found)))));
         }
     }
 

@@ -8,6 +8,7 @@ use camino::Utf8PathBuf;
 use serde::Serialize;
 
 use crate::outcome::Outcome;
+use crate::plan::synthesis::oracle::Angelic;
 use crate::plan::{Failure, Screened, SuspectFunction, SuspectStatement};
 use crate::report::event::{BudgetFacts, Counts, Example, Level, VerifyStep};
 
@@ -46,6 +47,8 @@ pub struct Story {
     pub conversation: Option<Conversation>,
     /// Calls that show the failure or tell patches apart.
     pub examples: Vec<Example>,
+    /// Places where another value makes failing tests pass.
+    pub angelic: Vec<Angelic>,
     /// The last standing of the search.
     pub progress: Option<Progress>,
     /// Notes, in order.

@@ -14,7 +14,7 @@ use crate::report::look::{Look, Role};
 use crate::report::sides::sides;
 use crate::report::story::{PlausiblePatch, Story};
 use crate::report::visible::{ellipsize, first_lines, one_line, visible, wrap};
-use crate::report::wording::{counts, duration, example, place, plural, screened};
+use crate::report::wording::{angelic, counts, duration, example, place, plural, screened};
 
 use page::Page;
 
@@ -216,6 +216,7 @@ impl Page<'_> {
                 };
                 self.entry(label, Role::Strong, &example(shown));
             }
+            Event::Angelic(found) => self.entry("repairable", Role::Strong, &angelic(found)),
             Event::Note { level, text, hint } => self.note(*level, text, hint.as_deref()),
             Event::Applied { files } => {
                 let files: Vec<String> = files.iter().map(|file| format!("`{file}`")).collect();

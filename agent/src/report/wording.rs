@@ -1,7 +1,10 @@
 //! How numbers and results are put into words, the same in every renderer.
 
+use std::fmt::Write as _;
+
 use crate::outcome::Outcome;
 use crate::plan::Screened;
+use crate::plan::synthesis::oracle::Angelic;
 use crate::report::event::{Counts, Example, Shows};
 use crate::report::story::{Conversation, Story, Supposed, Tried};
 use crate::report::visible::one_line;
@@ -70,6 +73,41 @@ pub fn example(example: &Example) -> String {
             second.unwrap_or_default()
         ),
     }
+}
+
+/// Where another value makes failing tests pass, in a line; texts of the repository stand between backticks.
+pub fn angelic(found: &Angelic) -> String {
+    let place = one_line(&found.place);
+    let needed = one_line(&found.needed);
+    let mut text = if needed.starts_with('`') {
+        format!("with {needed} for `{place}`")
+    } else {
+        format!("with `{place}` {needed}")
+    };
+    let _ = write!(text, " at `{}:{}`", found.file, found.line);
+    if !found.when.is_empty() {
+        let _ = write!(text, " ({})", found.when);
+    }
+    match found.tests.as_slice() {
+        [id] => {
+            let _ = write!(text, " `{}` passes", one_line(id));
+        }
+        ids => {
+            let _ = write!(text, " {} pass", plural(ids.len(), "failing test"));
+        }
+    }
+    if let Some(visit) = &found.visit {
+        let names: Vec<String> = visit
+            .state
+            .iter()
+            .map(|(name, value)| format!("`{}`", one_line(&format!("{name} = {value}"))))
+            .collect();
+        let _ = write!(text, "; it was `{}`", one_line(&visit.recorded));
+        if !names.is_empty() {
+            let _ = write!(text, ", where {}", names.join(", "));
+        }
+    }
+    text
 }
 
 /// `1,234`.

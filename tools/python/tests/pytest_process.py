@@ -153,7 +153,7 @@ class Server:
         self.process.stdin.write(line + b"\n")
         self.process.stdin.flush()
 
-    def request(self, patches=(), must=(), keep=(), deadline_ms=10000, how="auto"):
+    def request(self, patches=(), must=(), keep=(), deadline_ms=10000, how="auto", probe=None):
         self._number += 1
         self.send(
             {
@@ -163,6 +163,7 @@ class Server:
                 "keep": list(keep),
                 "deadline_ms": deadline_ms,
                 "how": how,
+                "probe": probe,
             }
         )
         return self._number

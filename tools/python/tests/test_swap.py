@@ -226,7 +226,8 @@ def test_everything_else_is_cold(swapping):
             swapping.patch("test_it.py", "assert mod.plain(1) == 2", "pass"),
             must=["test_it.py::test_plain"],
         )
-        assert (cold["status"], cold["reason"]) == ("cold", "assertion-rewritten module")
+        differs = "the loaded code differs from the source on disk"
+        assert (cold["status"], cold["reason"]) == ("cold", differs)
         forced = server.try_out(
             swapping.patch("mod.py", "x - 1\n", "x + 1\n"), how="reimport", must=[]
         )
@@ -336,3 +337,35 @@ def test_modules_whose_loaded_code_is_not_their_source_are_cold(project):
         )
         assert result["status"] == "cold"
         assert "differs from the source" in result["reason"]
+
+
+def test_a_module_with_doctests_is_swapped_where_it_asserts_nothing(project):
+    project.write(
+        "mod.py",
+        """
+        def twice(x):
+            \"\"\"Double.
+
+            >>> twice(2)
+            4
+            \"\"\"
+            return x + 2
+
+
+        def checked(x):
+            assert x
+            return x
+        """,
+    )
+    test = "from mod import twice\n\ndef test_it():\n    assert twice(3) == 6\n"
+    project.write("test_it.py", test)
+    must, keep = ["test_it.py::test_it"], ["mod.py::mod.twice"]
+    with project.serve("--doctest-modules", "mod.py", "test_it.py") as server:
+        assert set(server.ready["ids"]) == {*must, *keep}
+        good = server.try_out(project.patch("mod.py", "x + 2", "x * 2"), must=must, keep=keep)
+        assert (good["status"], good["how"]) == ("done", "swap")
+        assert outcomes(good) == dict.fromkeys(must + keep, "passed")
+        bad = server.try_out(project.patch("mod.py", "x + 2", "6"), must=must, keep=keep)
+        assert outcomes(bad)[keep[0]] == "failed"
+        cold = server.try_out(project.patch("mod.py", "return x\n", "return -x\n"), must=must)
+        assert cold["status"] == "cold"

@@ -18,6 +18,7 @@ macro_rules! embedded {
 pub const PLUGIN: &str = "ndbg_pytest_plugin";
 
 const FILES: &[(&str, &str)] = embedded![
+    "ndbg_angelic.py",
     "ndbg_candidate.py",
     "ndbg_config.py",
     "ndbg_doctests.py",
@@ -45,6 +46,8 @@ const FILES: &[(&str, &str)] = embedded![
     "ndbg_fuzz_inputs.py",
     "ndbg_fuzz_slice.py",
     "ndbg_fuzz_trial.py",
+    "ndbg_grow.py",
+    "ndbg_grow_meet.py",
     "ndbg_literal_text.py",
     "ndbg_neutral.py",
     "ndbg_operations.py",
@@ -52,6 +55,8 @@ const FILES: &[(&str, &str)] = embedded![
     "ndbg_paths.py",
     "ndbg_probe.py",
     "ndbg_process.py",
+    "ndbg_pure.py",
+    "ndbg_pure_frame.py",
     "ndbg_pytest_plugin.py",
     "ndbg_recorder.py",
     "ndbg_recording.py",

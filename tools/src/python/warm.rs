@@ -96,6 +96,8 @@ pub struct Answer {
     pub results: Vec<Answered>,
     /// Milliseconds.
     pub ms: f64,
+    /// What a probe found; null without one.
+    pub probe: Json,
 }
 
 /// A running warm runner.
@@ -191,6 +193,12 @@ impl WarmRunner {
 
     /// Sends a job. Answers come in the order in which jobs end.
     pub fn submit(&mut self, job: &Job) -> Result<(), WarmError> {
+        self.submit_probing(job, &Json::Null)
+    }
+
+    /// Sends a job whose child looks at places of the program, or puts other values in there: `probe` is what
+    /// `ndbg_angelic.Probe` reads, and the job's patches mark the places.
+    pub fn submit_probing(&mut self, job: &Job, probe: &Json) -> Result<(), WarmError> {
         let engine = base64::engine::general_purpose::STANDARD;
         let patches: Vec<Json> = job
             .patches
@@ -211,6 +219,7 @@ impl WarmRunner {
             "keep": job.keep,
             "deadline_ms": job.deadline.as_millis() as u64,
             "how": "auto",
+            "probe": probe,
         });
         self.talk
             .send(message.to_string().as_bytes())
@@ -270,5 +279,6 @@ fn parse_answer(message: &Json) -> Option<Answer> {
             })
             .collect(),
         ms: message["ms"].as_f64().unwrap_or(0.0),
+        probe: message["probe"].clone(),
     })
 }

@@ -12,7 +12,7 @@
 mod bindings;
 mod canonical;
 mod generate;
-mod layout;
+pub(super) mod layout;
 mod legal;
 mod names;
 mod operators;

@@ -12,8 +12,8 @@ use crate::report::prose::{Span, spans};
 use crate::report::story::{Baseline, PlausiblePatch, Story, Tried};
 use crate::report::visible::one_line;
 use crate::report::wording::{
-    capital, conversation, duration, example, place_in_prose, plural, screened, sentence, supposed,
-    title,
+    angelic, capital, conversation, duration, example, place_in_prose, plural, screened, sentence,
+    supposed, title,
 };
 use crate::report::{facts, gaps, next};
 
@@ -43,6 +43,7 @@ pub struct Page {
     leads: Vec<Prose>,
     patch: Option<Patch>,
     examples: Vec<Prose>,
+    angelic: Vec<Prose>,
     conversation: Option<Talk>,
     verifications: Vec<Verification>,
     functions: Vec<Suspect>,
@@ -163,6 +164,12 @@ impl Page {
                 .examples
                 .iter()
                 .map(|shown| prose(&capital(&example(shown))))
+                .collect(),
+            angelic: story
+                .angelic
+                .iter()
+                .take(RANKED)
+                .map(|found| prose(&capital(&angelic(found))))
                 .collect(),
             conversation: story.conversation.as_ref().map(|held| Talk {
                 facts: prose(&format!("{}.", conversation(held))),

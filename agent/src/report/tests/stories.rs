@@ -4,6 +4,7 @@ mod scenes;
 
 use crate::outcome::Outcome;
 use crate::plan::llm::{Exchange, Verdict};
+use crate::plan::synthesis::oracle::{Angelic, Visit};
 use crate::plan::{Frame, Screened, Sides};
 use crate::report::event::{Counts, Event, Example, Level, Shows, Stamped, VersionResult};
 
@@ -161,6 +162,27 @@ pub fn fixed() -> Vec<Stamped> {
                 accepted: true,
                 reason: "every step held".into(),
             },
+        ),
+        (
+            8.52,
+            Event::Angelic(Angelic {
+                file: "shop/cart.py".into(),
+                line: 42,
+                qualname: "Cart.discount".into(),
+                place: "total > 100".into(),
+                needed: "true".into(),
+                when: "at visit 2 of 5".into(),
+                tests: vec![total.into()],
+                visit: Some(Visit {
+                    test: total.into(),
+                    visit: 1,
+                    state: vec![("total".into(), "100".into())],
+                    recorded: "False".into(),
+                    needed: "True".into(),
+                }),
+                provenance: "verified".into(),
+                runs: 17,
+            }),
         ),
         (
             8.55,

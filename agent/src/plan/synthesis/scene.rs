@@ -1,0 +1,187 @@
+//! A function at work: its places, what they are marked with, and how often they are visited.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use camino::Utf8PathBuf;
+use ndbg_tools::source::Edit;
+use ndbg_tools::source::syntax::Syntax;
+
+use super::Synthesis;
+use super::oracle::{Angelic, Force, Question, Reply, Shape, Task, Visit, Vocabulary};
+use super::place::{Place, marks, places};
+use super::words::{expected, vocabulary};
+use crate::plan::Facts;
+
+/// A function.
+pub struct Scene {
+    /// File.
+    pub file: Utf8PathBuf,
+    /// Its syntax.
+    pub syntax: Arc<Syntax>,
+    /// The function's name.
+    pub qualname: String,
+    /// How suspicious it is.
+    pub score: f64,
+    /// Its places.
+    pub places: Vec<Place>,
+    /// The edits that mark them.
+    pub marks: Vec<Edit>,
+    /// What expressions are made of.
+    pub words: Vocabulary,
+    /// Values at the visits of a place, by test.
+    pub visits: BTreeMap<usize, BTreeMap<String, Vec<String>>>,
+    /// What failing assertions expect.
+    pub expected: BTreeSet<String>,
+    /// Suspiciousness by the first line of a statement.
+    lines: BTreeMap<usize, f64>,
+}
+
+impl Scene {
+    /// How suspicious a place is.
+    pub fn suspicion(&self, place: &Place) -> f64 {
+        let line = self.lines.get(&place.line).copied();
+        line.unwrap_or(0.2) * (0.5 + 0.5 * self.score)
+    }
+}
+
+/// The most suspicious functions.
+pub fn scenes(facts: &Facts, most: usize) -> Vec<Scene> {
+    let mut found = Vec::new();
+    for suspect in facts.functions.iter().take(most) {
+        let Some(syntax) = facts.files.get(&suspect.file) else {
+            continue;
+        };
+        let Some(function) = syntax
+            .functions()
+            .iter()
+            .find(|f| f.first_line == suspect.first_line && f.qualname == suspect.qualname)
+        else {
+            continue;
+        };
+        let places = places(syntax, function);
+        let statements = facts.statements.iter();
+        found.push(Scene {
+            file: suspect.file.clone(),
+            syntax: Arc::clone(syntax),
+            qualname: suspect.qualname.clone(),
+            score: suspect.score,
+            marks: marks(syntax, &places),
+            words: vocabulary(syntax, function),
+            places,
+            visits: BTreeMap::new(),
+            expected: expected(&facts.failures),
+            lines: statements
+                .filter(|s| s.file == suspect.file)
+                .map(|s| (s.first_line, s.score))
+                .collect(),
+        });
+    }
+    found
+}
+
+impl Synthesis<'_> {
+    /// Asks about a function.
+    pub(super) fn ask(&mut self, at: usize, questions: &[Question]) -> Vec<Option<Reply>> {
+        self.oracle.ask(&self.scenes[at].marks, questions)
+    }
+
+    pub(super) fn surveyed(&mut self, at: usize) -> Option<Vec<(usize, String, Vec<String>)>> {
+        let question = Question {
+            tests: self.oracle.tests().to_vec(),
+            task: Task::Survey,
+            ..Question::default()
+        };
+        let reply = self.ask(at, &[question]).pop()??;
+        Some(reply.found.seen)
+    }
+
+    /// Which of these forced values make a test pass: one run each.
+    pub(super) fn pass(&mut self, at: usize, test: &str, forces: &[Force]) -> Vec<bool> {
+        let questions: Vec<Question> = forces
+            .iter()
+            .map(|force| Question {
+                tests: vec![test.to_owned()],
+                force: vec![force.clone()],
+                ..Question::default()
+            })
+            .collect();
+        let replies = self.ask(at, &questions);
+        replies
+            .into_iter()
+            .map(|reply| reply.is_some_and(|reply| reply.passed.iter().any(|id| id == test)))
+            .collect()
+    }
+
+    /// Expressions that give what is needed in the failing tests and what was computed in the passing ones.
+    pub(super) fn solve(
+        &mut self,
+        at: usize,
+        place: usize,
+        force: &[Force],
+        shape: Shape,
+    ) -> Option<Reply> {
+        let scene = &self.scenes[at];
+        let own = scene.places[place].text.clone();
+        let tests: BTreeSet<String> = force.iter().filter_map(|f| f.test.clone()).collect();
+        let question = Question {
+            tests: tests.into_iter().collect(),
+            passing_of: Some((scene.file.clone(), scene.qualname.clone())),
+            force: force.to_vec(),
+            task: Task::Synthesize(scene.words.clone(), place, own, shape),
+        };
+        self.ask(at, &[question]).pop()?
+    }
+
+    /// Tells of a place where another value makes failing tests pass.
+    pub(super) fn tell(
+        &mut self,
+        at: usize,
+        place: usize,
+        force: &Force,
+        needed: String,
+        visit: Option<Visit>,
+    ) {
+        let scene = &mut self.scenes[at];
+        if self.told >= super::TOLD {
+            return;
+        }
+        self.told += 1;
+        let place = &scene.places[place];
+        let visits = force
+            .test
+            .as_ref()
+            .and_then(|test| scene.visits.get(&place.number)?.get(test))
+            .map_or(0, Vec::len);
+        let when = match &force.visits {
+            Some(chosen) if visits > 1 => {
+                let numbers: Vec<String> = chosen.iter().map(|n| (n + 1).to_string()).collect();
+                format!("at visit {} of {visits}", numbers.join(" and "))
+            }
+            None if visits > 1 => format!("at all {visits} visits"),
+            _ => String::new(),
+        };
+        self.oracle.announce(Angelic {
+            file: scene.file.clone(),
+            line: place.line,
+            qualname: scene.qualname.clone(),
+            place: short(&place.text),
+            needed,
+            when,
+            tests: force.test.iter().cloned().collect(),
+            visit,
+            provenance: "verified".into(),
+            runs: self.oracle.runs(),
+        });
+    }
+}
+
+/// A text on one line, abbreviated.
+pub fn short(text: &str) -> String {
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if flat.chars().count() <= 60 {
+        return flat;
+    }
+    let head: String = flat.chars().take(57).collect();
+    format!("{head}...")
+}
