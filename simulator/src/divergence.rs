@@ -132,6 +132,24 @@ impl Belief {
     }
 }
 
+/// What a statement has to do with a name that should have held something else after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bound {
+    /// It gave the wrong value; whether that leads further back.
+    Here(bool),
+    /// It only carried on what was wrong before.
+    Earlier,
+}
+
+impl Bound {
+    fn or(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Here(false), other) => other,
+            _ => self,
+        }
+    }
+}
+
 /// A name that should have held something else at a state.
 #[derive(Debug, Clone)]
 struct Want {
@@ -266,24 +284,31 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// The last event up to `at` before which a name was bound or changed.
+    fn binding(&self, at: EventId, name: &str) -> Option<EventId> {
+        let recording = self.recording();
+        let is_it = |event: &EventId| {
+            let mut changes = recording.event(*event).changes.iter();
+            changes.any(|change| recording.text(change.name) == name)
+        };
+        std::iter::successors(Some(at), |&event| recording.previous_in_activation(event))
+            .find(is_it)
+    }
+
+    /// Whether a loop bound the name: what it walks through is what it was given.
+    fn is_given(&self, at: EventId, name: &str) -> bool {
+        let before = self
+            .binding(at, name)
+            .and_then(|after| self.recording().previous_in_activation(after));
+        before.is_some_and(|before| matches!(self.statement(before), Some(Stmt::For(_))))
+    }
+
     /// A name should have held something else.
     fn name(&mut self, want: Want) {
         let recording = self.recording();
-        let mut after = want.at;
-        loop {
-            let change = recording
-                .event(after)
-                .changes
-                .iter()
-                .find(|change| recording.text(change.name) == want.name);
-            if change.is_some() {
-                break;
-            }
-            match recording.previous_in_activation(after) {
-                Some(earlier) => after = earlier,
-                None => return,
-            }
-        }
+        let Some(after) = self.binding(want.at, &want.name) else {
+            return;
+        };
         let recorded = self.held(after, &want.name).map(|held| held.to_string());
         let Some(recorded) = recorded else { return };
         let Some(before) = recording.previous_in_activation(after) else {
@@ -296,15 +321,21 @@ impl<'a> Walk<'a> {
             return;
         }
         let part = Part::Variable(want.name.clone());
-        let Some(number) = self.point(before, part, recorded, &want.belief) else {
-            return;
-        };
-        let further = match self.statement(before) {
+        let bound = match self.statement(before) {
             Some(statement) => self.bound(statement, before, &want),
-            None => false,
+            None => Bound::Here(false),
         };
-        self.branch(before, &want.belief);
-        self.points[number].is_leaf = !further;
+        match bound {
+            Bound::Earlier => {
+                self.want(&want.name, before, want.belief.clone());
+            }
+            Bound::Here(further) => {
+                if let Some(number) = self.point(before, part, recorded, &want.belief) {
+                    self.points[number].is_leaf = !further;
+                    self.branch(before, &want.belief);
+                }
+            }
+        }
     }
 
     /// An argument should have been something else: so should what the caller gave.
@@ -336,113 +367,132 @@ impl<'a> Walk<'a> {
     }
 
     /// A statement should have left a name with something else.
-    fn bound(&mut self, statement: &'a Stmt, at: EventId, want: &Want) -> bool {
+    fn bound(&mut self, statement: &'a Stmt, at: EventId, want: &Want) -> Bound {
         match statement {
             Stmt::Assign(assign) => {
-                let mut further = false;
+                let mut bound = Bound::Here(false);
                 for target in &assign.targets {
-                    further |= self.assigned(target, &assign.value, at, want);
+                    bound = bound.or(self.assigned(target, &assign.value, at, want));
                 }
-                further
+                bound
             }
             Stmt::AnnAssign(assign) => match &assign.value {
                 Some(value) => self.assigned(&assign.target, value, at, want),
-                None => false,
+                None => Bound::Here(false),
             },
             Stmt::AugAssign(assign) => {
+                if assign.op == ruff_python_ast::Operator::Add
+                    && let Some(bound) = self.extended(at, want)
+                {
+                    return bound;
+                }
                 let text = format!("v0 {} v1", assign.op.as_str());
-                self.operation(&text, &[&assign.target, &assign.value], at, &want.belief)
+                let slots = [&*assign.target, &*assign.value];
+                Bound::Here(self.operation(&text, &slots, at, &want.belief))
             }
             Stmt::Expr(inner) => match &*inner.value {
                 Expr::Call(call) => self.changed(call, at, want),
-                _ => false,
+                _ => Bound::Here(false),
             },
-            _ => false,
+            _ => Bound::Here(false),
         }
     }
 
-    fn assigned(&mut self, target: &'a Expr, value: &'a Expr, at: EventId, want: &Want) -> bool {
+    /// `text += more`, built up piece by piece: see [`Walk::changed`].
+    fn extended(&self, at: EventId, want: &Want) -> Option<Bound> {
+        match (self.held(at, &want.name)?, &want.belief.needed) {
+            (Literal::Str(before), Literal::Str(needed)) => Some(if needed.starts_with(&before) {
+                Bound::Here(false)
+            } else {
+                Bound::Earlier
+            }),
+            _ => None,
+        }
+    }
+
+    fn assigned(&mut self, target: &'a Expr, value: &'a Expr, at: EventId, want: &Want) -> Bound {
         match target {
             Expr::Name(name) if name.id.as_str() == want.name => {
-                self.wanted(value, at, &want.belief)
+                Bound::Here(self.wanted(value, at, &want.belief))
             }
             Expr::Tuple(targets) => {
                 let Expr::Tuple(values) = value else {
-                    return false;
+                    return Bound::Here(false);
                 };
                 let place = targets.elts.iter().position(
                     |target| matches!(target, Expr::Name(name) if name.id.as_str() == want.name),
                 );
                 match place.and_then(|place| values.elts.get(place)) {
-                    Some(value) => self.wanted(value, at, &want.belief),
-                    None => false,
+                    Some(value) => Bound::Here(self.wanted(value, at, &want.belief)),
+                    None => Bound::Here(false),
                 }
             }
             Expr::Subscript(subscript) => {
                 let Expr::Name(name) = &*subscript.value else {
-                    return false;
-                };
-                let Some(key) = self.known(&subscript.slice, at) else {
-                    return false;
+                    return Bound::Here(false);
                 };
                 if name.id.as_str() != want.name {
-                    return false;
+                    return Bound::Here(false);
                 }
-                let before = self.held(at, &want.name);
-                self.item_assigned(value, &key, before, at, want)
+                match self.known(&subscript.slice, at) {
+                    Some(key) => self.item_assigned(value, &key, at, want),
+                    None => Bound::Here(false),
+                }
             }
-            _ => false,
+            _ => Bound::Here(false),
         }
     }
 
-    /// `name[key] = value`: either the item should have been another, or what was there before.
-    fn item_assigned(
-        &mut self,
-        value: &'a Expr,
-        key: &Literal,
-        before: Option<Literal>,
-        at: EventId,
-        want: &Want,
-    ) -> bool {
-        let mut further = false;
-        if let Some(item) = want.belief.needed.item(key) {
-            further |= self.wanted(value, at, &want.belief.with(item, 1.0, false));
+    /// `name[key] = value`: the last assignment to an item that is not as needed is where it goes wrong.
+    fn item_assigned(&mut self, value: &'a Expr, key: &Literal, at: EventId, want: &Want) -> Bound {
+        let Some(item) = want.belief.needed.item(key) else {
+            return Bound::Here(false);
+        };
+        if self.known(value, at).is_some_and(|held| same(&held, &item)) {
+            return Bound::Earlier;
         }
-        if let Some(before) = before
-            && let Some(earlier) = exact::with_item_of(&want.belief.needed, &before, key)
-        {
-            further |= self.want(&want.name, at, want.belief.with(earlier, 1.0, false));
-        }
-        further
+        Bound::Here(self.wanted(value, at, &want.belief.with(item, 1.0, false)))
     }
 
-    /// A method that changes its object: `xs.append(x)`.
-    fn changed(&mut self, call: &'a ExprCall, at: EventId, want: &Want) -> bool {
+    /// A method that changes its object: `xs.append(x)`. What is built up goes wrong where it is first no
+    /// beginning of what was needed; what is appended later only follows.
+    fn changed(&mut self, call: &'a ExprCall, at: EventId, want: &Want) -> Bound {
         let Expr::Attribute(method) = &*call.func else {
-            return false;
+            return Bound::Here(false);
         };
         let (Expr::Name(name), [argument]) = (&*method.value, &*call.arguments.args) else {
-            return false;
+            return Bound::Here(false);
         };
         if name.id.as_str() != want.name || method.attr.as_str() != "append" {
-            return false;
+            return Bound::Here(false);
         }
-        let Literal::List(items) = &want.belief.needed else {
-            return false;
+        let (Some(Literal::List(before)), Literal::List(needed)) =
+            (self.held(at, &want.name), &want.belief.needed)
+        else {
+            return Bound::Here(false);
         };
-        let Some((last, rest)) = items.split_last() else {
-            return false;
-        };
-        let mut further = self.wanted(argument, at, &want.belief.with(last.clone(), 1.0, false));
-        let rest = Literal::List(rest.to_vec());
-        further |= self.want(&want.name, at, want.belief.with(rest, 1.0, false));
-        further
+        let is_beginning = before.len() <= needed.len()
+            && before
+                .iter()
+                .zip(needed)
+                .all(|(held, needed)| held.equals(needed));
+        if !is_beginning {
+            return Bound::Earlier;
+        }
+        match needed.get(before.len()) {
+            Some(item) => {
+                let belief = want.belief.with(item.clone(), 1.0, false);
+                Bound::Here(self.wanted(argument, at, &belief))
+            }
+            // It should not have run.
+            None => Bound::Here(false),
+        }
     }
 
     /// Remembers that a name should have held something else; false when it did hold that.
     fn want(&mut self, name: &str, at: EventId, belief: Belief) -> bool {
         match self.held(at, name) {
-            Some(held) if !same(&held, &belief.needed) => {
+            Some(held) if !same(&held, &belief.needed) && !self.is_given(at, name) => {
                 self.todo.push_back(Want {
                     name: name.to_owned(),
                     at,

@@ -69,6 +69,17 @@ pub struct FixArguments {
     /// Further candidates to screen after the first plausible one
     #[arg(long, value_name = "N", default_value_t = 100, help_heading = "Search")]
     alternatives: u64,
+    /// Neural debugger that is asked where the failing runs part from what was needed
+    ///
+    /// It costs one recorded run of the failing tests. `off`, `embedded`, `oracle` (a real interpreter and rules, no model), a folder or GGUF file of a checkpoint, or
+    /// the address of a server.
+    #[arg(
+        long,
+        value_name = "MODEL",
+        default_value = "embedded",
+        help_heading = "Search"
+    )]
+    simulator: String,
     #[command(flatten)]
     planner: PlannerArguments,
 }
@@ -109,6 +120,11 @@ pub fn go(
         alternatives: arguments.alternatives,
         warm: !arguments.cold,
         planner,
+        simulator: (arguments.simulator != "off").then(|| {
+            // A name is always one kind of model or another.
+            let Ok(named) = arguments.simulator.parse();
+            named
+        }),
     };
     let reporter = Reporter::start(ReporterOptions {
         run_dir: Some(run_dir.clone()),

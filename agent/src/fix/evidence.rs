@@ -51,13 +51,14 @@ pub struct Evidence<'a> {
 }
 
 impl<'a> Evidence<'a> {
-    /// Nothing is recorded yet; the runs that this will take are added to `test_runs`.
+    /// Nothing is recorded yet, unless `opened` is that; the runs that this will take are added to `test_runs`.
     pub fn new(
         session: &'a Session,
         baseline: &'a Baseline,
         found: &'a Localization,
         deadline: Instant,
         test_runs: &'a Cell<u64>,
+        opened: Option<Opened>,
     ) -> Self {
         Self {
             session,
@@ -65,8 +66,14 @@ impl<'a> Evidence<'a> {
             found,
             deadline,
             test_runs,
-            opened: OnceCell::new(),
+            opened: opened.map_or_else(OnceCell::new, |opened| OnceCell::from(Some(opened))),
         }
+    }
+
+    /// The recording, made now; it can be handed to another one.
+    pub fn record(mut self) -> Option<Opened> {
+        self.recording();
+        self.opened.take().flatten()
     }
 }
 

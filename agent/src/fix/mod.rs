@@ -6,6 +6,7 @@ mod behaviour;
 pub mod budget;
 mod cold;
 mod combine;
+pub mod divergence;
 mod evidence;
 mod judge;
 pub mod localize;
@@ -33,6 +34,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use camino::Utf8PathBuf;
+use ndbg_simulator::recording::Recording;
 use ndbg_tools::Cancel;
 use ndbg_tools::source::SourceFile;
 
@@ -48,6 +50,8 @@ use stop::Stop;
 use target::Target;
 use verify::Change;
 
+use crate::eval::Predictor;
+use crate::model::{Named, Served};
 use crate::outcome::Outcome;
 use crate::plan::search::{SearchOptions, SearchPlanner};
 use crate::plan::synthesis::Synthesis;
@@ -213,10 +217,7 @@ pub fn investigate(
             None,
         );
     }
-    reporter.emit(Event::Localized {
-        functions: found.functions.iter().take(REPORTED).cloned().collect(),
-        statements: found.statements.iter().take(REPORTED).cloned().collect(),
-    });
+    localized(&found, reporter);
     Ok((session, baseline, found))
 }
 
@@ -229,14 +230,27 @@ fn attempt(
     if let PlannerSettings::Model(named) | PlannerSettings::Auto(named) = &settings.planner {
         model::check(named, reporter)?;
     }
-    let (session, baseline, found) = investigate(&settings.project, budget, reporter, cancel)?;
+    let (session, baseline, mut found) = investigate(&settings.project, budget, reporter, cancel)?;
     if found.statements.is_empty() {
         return Err(nowhere(&baseline, &found));
     }
-    let (files, facts) = gather(&session, &baseline, &found, budget)?;
     let recorded = Cell::new(0);
     let deadline = Instant::now() + budget.left();
-    let evidence = Evidence::new(&session, &baseline, &found, deadline, &recorded);
+    let opened = settings.simulator.as_ref().and_then(|simulator| {
+        let evidence = Evidence::new(&session, &baseline, &found, deadline, &recorded, None);
+        let opened = evidence.record()?;
+        diverge(
+            simulator,
+            &opened.recording,
+            &baseline,
+            &mut found,
+            reporter,
+            cancel,
+        );
+        Some(opened)
+    });
+    let (files, facts) = gather(&session, &baseline, &found, budget)?;
+    let evidence = Evidence::new(&session, &baseline, &found, deadline, &recorded, opened);
     let angels = Angels::new(
         &session,
         &baseline,
@@ -277,6 +291,40 @@ fn attempt(
         session,
         changes: ended.changes,
     })
+}
+
+/// Tells where the failing runs part from what was needed, and raises the suspicion of those lines.
+fn diverge(
+    simulator: &Named,
+    recording: &Recording,
+    baseline: &Baseline,
+    found: &mut Localization,
+    reporter: &Reporter,
+    cancel: &Cancel,
+) {
+    let model = match crate::model::open(simulator, &Served::default(), None, cancel) {
+        Ok(model) => Some(model),
+        Err(stop) => {
+            let text = format!("the simulator does without its model: {}", stop.message);
+            note(reporter, Level::Warning, text, stop.hint);
+            None
+        }
+    };
+    let predictor = model.as_ref().map(|model| model as &dyn Predictor);
+    let partings = divergence::partings(recording, &baseline.failing, predictor);
+    if partings.is_empty() {
+        return;
+    }
+    divergence::raise(found, &partings);
+    reporter.emit(Event::Divergence { partings });
+    localized(found, reporter);
+}
+
+fn localized(found: &Localization, reporter: &Reporter) {
+    reporter.emit(Event::Localized {
+        functions: found.functions.iter().take(REPORTED).cloned().collect(),
+        statements: found.statements.iter().take(REPORTED).cloned().collect(),
+    });
 }
 
 /// Who proposes patches in this run.

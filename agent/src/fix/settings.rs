@@ -73,6 +73,8 @@ pub struct FixSettings {
     pub warm: bool,
     /// Who proposes patches.
     pub planner: PlannerSettings,
+    /// What answers where rules do not, when the failing runs are walked backwards; none = they are not.
+    pub simulator: Option<crate::model::Named>,
 }
 
 /// Who proposes patches.

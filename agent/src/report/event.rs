@@ -3,6 +3,7 @@
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
+use crate::fix::divergence::Parting;
 use crate::outcome::Outcome;
 use crate::plan::llm::Exchange;
 use crate::plan::synthesis::oracle::Angelic;
@@ -205,12 +206,17 @@ pub enum Event {
         /// Seconds.
         seconds: f64,
     },
-    /// The ranking, most suspicious first; capped.
+    /// The ranking, most suspicious first; capped. The last one of a run counts.
     Localized {
         /// Functions.
         functions: Vec<SuspectFunction>,
         /// Statements.
         statements: Vec<SuspectStatement>,
+    },
+    /// Where the failing runs part from what was needed, the likeliest first; the lines are ranked anew.
+    Divergence {
+        /// Statements whose effect would have had to be another one.
+        partings: Vec<Parting>,
     },
     /// A warm runner is ready.
     WarmReady {

@@ -3,6 +3,7 @@
 use camino::Utf8PathBuf;
 use serde::Serialize;
 
+use crate::fix::divergence::Parting;
 use crate::outcome::Outcome;
 use crate::plan::synthesis::oracle::Angelic;
 use crate::plan::{Failure, SuspectFunction, SuspectStatement};
@@ -63,6 +64,7 @@ struct Report<'a> {
     verification: Vec<Verification<'a>>,
     examples: &'a [Example],
     angelic: &'a [Angelic],
+    divergence: &'a [Parting],
     /// None when no language model was asked.
     conversation: Option<&'a Conversation>,
     limits_reached: Vec<String>,
@@ -169,6 +171,7 @@ pub fn render(story: &Story) -> Result<String, ReportError> {
             .collect(),
         examples: &story.examples,
         angelic: &story.angelic,
+        divergence: &story.partings,
         conversation: story.conversation.as_ref(),
         limits_reached: gaps::limits(story)
             .into_iter()

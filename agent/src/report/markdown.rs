@@ -41,9 +41,10 @@ pub fn render(story: &Story) -> String {
         .as_ref()
         .is_some_and(|end| end.outcome == Outcome::Fixed);
     if fixed {
+        page.divergence(story);
+        page.angelic(story);
         page.patch(story);
         page.examples(story);
-        page.angelic(story);
         page.conversation(story);
         page.verification(story);
         page.ranking(story);
@@ -53,6 +54,7 @@ pub fn render(story: &Story) -> String {
         // Without a patch, the report is what the run is for: why, and where to go on, come first.
         page.notes(story);
         page.examples(story);
+        page.divergence(story);
         page.angelic(story);
         page.leads(story);
         page.conversation(story);
@@ -222,6 +224,32 @@ impl Page {
         self.out.push('\n');
         for found in story.angelic.iter().take(ROWS) {
             self.line(&format!("- {}.", prose(&capital(&angelic(found)))));
+        }
+    }
+
+    fn divergence(&mut self, story: &Story) {
+        if story.partings.is_empty() {
+            return;
+        }
+        self.heading("Where it parts from what was needed");
+        self.line(
+            "Walked backwards from the expected value through the recorded run, all else as it was; each line is one way.",
+        );
+        self.out.push('\n');
+        self.row(&["Where", "What", "Recorded", "Needed", "How it is known"].map(String::from));
+        self.row(&["---", "---", "---", "---", "---"].map(String::from));
+        for one in story.partings.iter().filter(|one| one.ends_here).take(ROWS) {
+            self.row(&[
+                code(&format!("{}:{}", one.file, one.line)),
+                prose(&one.part),
+                code(&one.recorded),
+                code(&one.needed),
+                format!(
+                    "{}, {:.0} %",
+                    prose(&one.provenance),
+                    one.confidence * 100.0
+                ),
+            ]);
         }
     }
 

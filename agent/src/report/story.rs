@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use camino::Utf8PathBuf;
 use serde::Serialize;
 
+use crate::fix::divergence::Parting;
 use crate::outcome::Outcome;
 use crate::plan::synthesis::oracle::Angelic;
 use crate::plan::{Failure, Screened, SuspectFunction, SuspectStatement};
@@ -49,6 +50,8 @@ pub struct Story {
     pub examples: Vec<Example>,
     /// Places where another value makes failing tests pass.
     pub angelic: Vec<Angelic>,
+    /// Where the failing runs part from what was needed, the likeliest first.
+    pub partings: Vec<Parting>,
     /// The last standing of the search.
     pub progress: Option<Progress>,
     /// Notes, in order.

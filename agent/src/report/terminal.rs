@@ -14,7 +14,9 @@ use crate::report::look::{Look, Role};
 use crate::report::sides::sides;
 use crate::report::story::{PlausiblePatch, Story};
 use crate::report::visible::{ellipsize, first_lines, one_line, visible, wrap};
-use crate::report::wording::{angelic, counts, duration, example, place, plural, screened};
+use crate::report::wording::{
+    angelic, capital, counts, duration, example, parting, place, plural, screened,
+};
 
 use page::Page;
 
@@ -23,6 +25,8 @@ const FAILURES: usize = 3;
 const RANKED: usize = 5;
 const VALUE_LINES: usize = 6;
 const NEAR_MISSES: usize = 5;
+/// Divergences shown when every candidate is.
+const PARTINGS: usize = 5;
 
 /// How much is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -215,6 +219,14 @@ impl Page<'_> {
                     (Shows::Difference, None) => "alike",
                 };
                 self.entry(label, Role::Strong, &example(shown));
+            }
+            Event::Divergence { partings } => {
+                let all = verbosity == Verbosity::Verbose;
+                let shown = if all { PARTINGS } else { 1 };
+                let ends = partings.iter().filter(|one| one.ends_here);
+                for found in ends.take(shown) {
+                    self.entry("diverges", Role::Strong, &capital(&parting(found)));
+                }
             }
             Event::Angelic(found) => self.entry("repairable", Role::Strong, &angelic(found)),
             Event::Note { level, text, hint } => self.note(*level, text, hint.as_deref()),

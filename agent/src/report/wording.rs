@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::fix::divergence::Parting;
 use crate::outcome::Outcome;
 use crate::plan::Screened;
 use crate::plan::synthesis::oracle::Angelic;
@@ -108,6 +109,20 @@ pub fn angelic(found: &Angelic) -> String {
         }
     }
     text
+}
+
+/// "`total` was `-3` at `shop.py:4`, `3` was needed (derived, 42 %)".
+pub fn parting(found: &Parting) -> String {
+    format!(
+        "{} was `{}` at `{}:{}`, `{}` was needed ({}, {:.0} %)",
+        found.part,
+        one_line(&found.recorded),
+        found.file,
+        found.line,
+        one_line(&found.needed),
+        found.provenance,
+        found.confidence * 100.0
+    )
 }
 
 /// `1,234`.

@@ -235,15 +235,6 @@ fn replaced(whole: &Literal, key: &Literal, item: &Literal) -> Option<Literal> {
     }
 }
 
-/// `needed` as it was before an item was assigned at `key`: with what `before` held there.
-pub fn with_item_of(needed: &Literal, before: &Literal, key: &Literal) -> Option<Literal> {
-    if let (Literal::Dict(pairs), None) = (needed, before.item(key)) {
-        let others = pairs.iter().filter(|(held, _)| !held.equals(key));
-        return Some(Literal::Dict(others.cloned().collect()));
-    }
-    replaced(needed, key, &before.item(key)?)
-}
-
 /// Where a container holds an item; nothing where it holds none.
 fn position(whole: &Literal, item: &Literal) -> Inverted {
     match whole {

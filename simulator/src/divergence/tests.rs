@@ -222,9 +222,7 @@ fn loops_are_walked_back_through() {
             "5 return: -3 -> 3",
             "4 total: -3 -> 3",
             "4 total: -1 -> 5",
-            "3 x: 2 -> -4 leaf",
             "2 total: 0 -> 6 leaf",
-            "3 x: 1 -> -5 leaf",
         ],
     );
 }
@@ -237,8 +235,22 @@ fn an_item_of_a_container_is_followed_alone() {
         "{'a': 5, 'b': 2}",
         &[
             "4 return: {'a': 1, 'b': 2} -> {'a': 5, 'b': 2}",
-            "3 d: {'a': 1, 'b': 2} -> {'a': 5, 'b': 2}",
-            "2 d: {'a': 1} -> {'a': 5} leaf",
+            "2 d: {'a': 1} -> {'a': 5, 'b': 2} leaf",
+        ],
+    );
+}
+
+#[test]
+fn what_is_built_up_goes_wrong_where_it_is_first_no_beginning_of_what_was_needed() {
+    check(
+        "def f(xs):\n    out = []\n    for x in xs:\n        if x >= 2:\n            out.append(x)\n    return out\n",
+        "call f 1 xs=[1,~2,~3]\nline 2\nline 3 out=[]\nline 4 x=1\nline 3\nline 4 x=2\nline 5\nline 3 out=[2]\n\
+         line 4 x=3\nline 5\nline 3 out=[2,~3]\nline 6\nreturn 6 [2,~3]",
+        "[3]",
+        &[
+            "6 return: [2, 3] -> [3]",
+            "5 out: [2] -> [3] leaf",
+            "4 branch: True -> False leaf",
         ],
     );
 }

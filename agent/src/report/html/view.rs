@@ -12,8 +12,8 @@ use crate::report::prose::{Span, spans};
 use crate::report::story::{Baseline, PlausiblePatch, Story, Tried};
 use crate::report::visible::one_line;
 use crate::report::wording::{
-    angelic, capital, conversation, duration, example, place_in_prose, plural, screened, sentence,
-    supposed, title,
+    angelic, capital, conversation, duration, example, parting, place_in_prose, plural, screened,
+    sentence, supposed, title,
 };
 use crate::report::{facts, gaps, next};
 
@@ -44,6 +44,7 @@ pub struct Page {
     patch: Option<Patch>,
     examples: Vec<Prose>,
     angelic: Vec<Prose>,
+    divergence: Vec<Prose>,
     conversation: Option<Talk>,
     verifications: Vec<Verification>,
     functions: Vec<Suspect>,
@@ -164,6 +165,13 @@ impl Page {
                 .examples
                 .iter()
                 .map(|shown| prose(&capital(&example(shown))))
+                .collect(),
+            divergence: story
+                .partings
+                .iter()
+                .filter(|one| one.ends_here)
+                .take(RANKED)
+                .map(|found| prose(&capital(&parting(found))))
                 .collect(),
             angelic: story
                 .angelic

@@ -1,0 +1,263 @@
+//! Where the failing tests' runs part from what the tests expect.
+//!
+//! A failed comparison names what a function should have returned. The recorded frames are walked backwards
+//! from there (`ndbg_simulator::divergence`): which values would have led to it? The statements at which
+//! that ends raise the suspicion of their lines, and their needed values are hypotheses for
+//! [`super::angelic`].
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap};
+
+use camino::Utf8PathBuf;
+use ndbg_simulator::divergence::{Ground, Part, Point, points};
+use ndbg_simulator::grammar::step::{Effect, Operation};
+use ndbg_simulator::harness::Program;
+use ndbg_simulator::harness::backwards::Inverse;
+use ndbg_simulator::literal::{self, Literal};
+use ndbg_simulator::model::Sampling;
+use ndbg_simulator::recording::{ActivationId, BoundaryKind, FileId, Recording};
+use serde::{Deserialize, Serialize};
+
+use super::localize::Localization;
+use crate::eval::Predictor;
+use crate::plan::Failure;
+
+/// Points told of a test.
+const TOLD: usize = 8;
+/// How far the suspicion of a line is raised by all belief in it.
+const RAISED: f64 = 1.0;
+/// What a point on the way counts against one at the end.
+const ON_THE_WAY: f64 = 0.25;
+
+/// A statement whose effect would have had to be another one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Parting {
+    /// The failing test.
+    pub test: String,
+    /// File, relative to the project.
+    pub file: Utf8PathBuf,
+    /// One-based line.
+    pub line: usize,
+    /// The function.
+    pub function: String,
+    /// What it is about: "the returned value", "`total`", "the condition", "argument `x`".
+    pub part: String,
+    /// What was recorded.
+    pub recorded: String,
+    /// What was needed.
+    pub needed: String,
+    /// 0 to 1, among all hypotheses of the test.
+    pub confidence: f64,
+    /// `derived` by rules from the recording, or `predicted` where the simulator was asked on the way.
+    pub provenance: String,
+    /// Whether nothing leads further back: the divergence itself.
+    pub ends_here: bool,
+}
+
+/// Asks a predictor for what rules do not undo.
+struct Asking<'p>(&'p dyn Predictor);
+
+impl Inverse for Asking<'_> {
+    fn invert(&self, operation: &Operation, effect: &Effect, hole: usize) -> Option<String> {
+        let answers = self.0.invert(operation, effect, hole, Sampling::Greedy)?;
+        answers.into_iter().next()
+    }
+}
+
+/// The points of every failing test, the likeliest first.
+pub fn partings(
+    recording: &Recording,
+    failures: &[Failure],
+    predictor: Option<&dyn Predictor>,
+) -> Vec<Parting> {
+    let asking = predictor.filter(|one| one.runs_backwards()).map(Asking);
+    let programs: HashMap<FileId, Program> = recording
+        .files()
+        .iter()
+        .enumerate()
+        .filter_map(|(number, file)| {
+            let program = Program::parse(file.text.as_deref()?, "f()").ok()?;
+            Some((FileId(number as u32), program))
+        })
+        .collect();
+    let ground = Ground {
+        recording,
+        programs: &programs,
+        inverse: asking.as_ref().map(|one| one as &dyn Inverse),
+    };
+    let mut all = Vec::new();
+    for failure in failures {
+        let Some((activation, needed)) = asked_for(recording, failure) else {
+            continue;
+        };
+        let mut found = points(&ground, activation, &needed);
+        let total: f64 = found
+            .iter()
+            .filter(|p| p.is_leaf)
+            .map(|p| p.confidence)
+            .sum();
+        for point in &mut found {
+            point.confidence /= total.max(1.0);
+        }
+        found.sort_by(order);
+        found.truncate(TOLD);
+        all.extend(
+            found
+                .into_iter()
+                .map(|point| told(recording, &failure.test, point)),
+        );
+    }
+    all.sort_by(|a, b| {
+        (b.ends_here, b.confidence)
+            .partial_cmp(&(a.ends_here, a.confidence))
+            .unwrap_or(Ordering::Equal)
+    });
+    all
+}
+
+fn order(a: &Point, b: &Point) -> Ordering {
+    b.is_leaf
+        .cmp(&a.is_leaf)
+        .then(b.confidence.total_cmp(&a.confidence))
+}
+
+fn told(recording: &Recording, test: &str, point: Point) -> Parting {
+    let name = &recording.files()[point.file.index()].name;
+    Parting {
+        test: test.to_owned(),
+        file: Utf8PathBuf::from(name),
+        line: point.line as usize,
+        function: point.function,
+        part: match &point.part {
+            Part::Returned => "the returned value".into(),
+            Part::Variable(name) => format!("`{name}`"),
+            Part::Argument(name) => format!("argument `{name}`"),
+            Part::Branch => "the condition".into(),
+        },
+        recorded: point.recorded,
+        needed: point.needed,
+        confidence: (point.confidence * 1000.0).round() / 1000.0,
+        provenance: if point.predicted {
+            "predicted"
+        } else {
+            "derived"
+        }
+        .into(),
+        ends_here: point.is_leaf,
+    }
+}
+
+/// The call whose result the failed comparison was about, and what it should have returned.
+fn asked_for(recording: &Recording, failure: &Failure) -> Option<(ActivationId, Literal)> {
+    let (actual, needed) = sides(failure)?;
+    let from = recording
+        .boundaries()
+        .iter()
+        .filter(|boundary| boundary.kind == BoundaryKind::Test);
+    let mut within = false;
+    let (mut start, mut end) = (None, u32::MAX);
+    for boundary in from {
+        if within {
+            end = boundary.at.0;
+            break;
+        }
+        if boundary.name == failure.test {
+            within = true;
+            start = Some(boundary.at.0);
+        }
+    }
+    let start = start?;
+    let returned = |id: &ActivationId| {
+        let activation = recording.activation(*id);
+        if activation.first.0 < start || activation.first.0 >= end {
+            return None;
+        }
+        let value = recording.event(activation.last).value?;
+        if recording.is_lossy(value) {
+            return None;
+        }
+        literal::parse(recording.text(value)).ok()
+    };
+    // The last call of the test itself goes before what it called.
+    let mut calls: Vec<ActivationId> = (0..recording.activations().len() as u32)
+        .map(ActivationId)
+        .collect();
+    calls.sort_by_key(|id| {
+        let activation = recording.activation(*id);
+        (
+            activation.parent.is_some(),
+            std::cmp::Reverse(activation.first.0),
+        )
+    });
+    for id in calls {
+        let Some(value) = returned(&id) else { continue };
+        for (actual, needed) in [(&actual, &needed), (&needed, &actual)] {
+            // `assert f(x) == 3`: which side is the call's shows in the recording alone.
+            if value.equals(actual) && !value.equals(needed) {
+                return Some((id, needed.clone()));
+            }
+        }
+    }
+    None
+}
+
+/// Both sides of the comparison that failed, or of `assert f(x)` and `assert not f(x)`.
+fn sides(failure: &Failure) -> Option<(Literal, Literal)> {
+    if let Some(sides) = &failure.sides {
+        if sides.lossy {
+            return None;
+        }
+        let read = |text: &str| literal::parse(text).ok();
+        let (left, right) = (read(&sides.left)?, read(&sides.right)?);
+        return match sides.op.as_str() {
+            "==" | "is" => Some((left, right)),
+            _ => None,
+        };
+    }
+    let line = failure.message.lines().next()?;
+    if let Some(rest) = line.strip_prefix("assert not ") {
+        let held = literal::parse(rest.split_whitespace().next()?).ok()?;
+        return Some((held, Literal::Bool(false)));
+    }
+    let held = literal::parse(line.strip_prefix("assert ")?.split_whitespace().next()?).ok()?;
+    matches!(held, Literal::Bool(false) | Literal::None).then_some((held, Literal::Bool(true)))
+}
+
+/// Raises the suspicion of statements by how much of the belief ends there, all failing tests together.
+pub fn raise(found: &mut Localization, partings: &[Parting]) {
+    let mut tests: Vec<&str> = partings
+        .iter()
+        .map(|parting| parting.test.as_str())
+        .collect();
+    tests.sort_unstable();
+    tests.dedup();
+    let mut weights: BTreeMap<(&Utf8PathBuf, usize), (f64, &Parting)> = BTreeMap::new();
+    for parting in partings {
+        let weight = if parting.ends_here { 1.0 } else { ON_THE_WAY };
+        let share = parting.confidence * weight / tests.len() as f64;
+        let entry = weights
+            .entry((&parting.file, parting.line))
+            .or_insert((0.0, parting));
+        entry.0 += share;
+        if parting.confidence > entry.1.confidence {
+            entry.1 = parting;
+        }
+    }
+    for statement in &mut found.statements {
+        let best = weights
+            .iter()
+            .filter(|((file, line), _)| {
+                **file == statement.file
+                    && (statement.first_line..=statement.last_line).contains(line)
+            })
+            .max_by(|a, b| a.1.0.total_cmp(&b.1.0));
+        if let Some((_, (weight, parting))) = best {
+            statement.score *= 1.0 + RAISED * weight;
+            statement.reasons.push(format!(
+                "{}: {} here, {} needed ({})",
+                parting.part, parting.recorded, parting.needed, parting.provenance
+            ));
+        }
+    }
+    found.statements.sort_by(|a, b| b.score.total_cmp(&a.score));
+}
