@@ -7,7 +7,7 @@ use askama::Template;
 use super::figures::{Figures, Share};
 use super::plots;
 use super::summary::{Group, Run, Summary};
-use super::text::{broken, dollars, missing, number, quantities, top};
+use super::wording::{broken, dollars, missing, number, quantities, top};
 use crate::plot::Plot;
 use crate::report::visible::one_line;
 use crate::report::wording::{plural, thousands};
