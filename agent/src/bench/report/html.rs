@@ -8,7 +8,7 @@ use super::figures::{Figures, Share};
 use super::plots;
 use super::summary::{Group, Run, Summary};
 use super::wording::{broken, dollars, missing, number, quantities, top};
-use crate::plot::Plot;
+use crate::plot::{Plot, SERIES};
 use crate::report::visible::one_line;
 use crate::report::wording::{plural, thousands};
 
@@ -21,6 +21,8 @@ struct Page {
     settings: Vec<Card>,
     quantities: Vec<Quantity>,
     plots: Vec<Plot>,
+    /// Which settings have curves, where not all have.
+    drawn: Option<String>,
     groups: Vec<Grouped>,
     failures: Vec<Class>,
     failed: usize,
@@ -110,6 +112,8 @@ pub fn render(summary: &Summary) -> Result<String, askama::Error> {
         settings: cards(summary),
         quantities: table(summary),
         plots: plots::draw(summary),
+        drawn: (summary.settings.len() > SERIES)
+            .then(|| format!("Curves are drawn for the first {SERIES} settings.")),
         groups: grouped(summary, several),
         failures: summary
             .infrastructure
