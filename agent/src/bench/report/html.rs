@@ -7,10 +7,13 @@ use askama::Template;
 use super::figures::{Figures, Share};
 use super::plots;
 use super::summary::{Group, Run, Summary};
-use super::text::{broken, dollars, missing, number, quantities, top};
-use crate::plot::Plot;
+use super::wording::{broken, dollars, fit, missing, number, quantities, top};
+use crate::plot::{Plot, SERIES};
 use crate::report::visible::one_line;
 use crate::report::wording::{plural, thousands};
+
+/// Letters of why a patch is not plausible or not correct.
+const REASON: usize = 120;
 
 #[derive(Template)]
 #[template(path = "benchmark.html")]
@@ -21,6 +24,8 @@ struct Page {
     settings: Vec<Card>,
     quantities: Vec<Quantity>,
     plots: Vec<Plot>,
+    /// Which settings have curves, where not all have.
+    drawn: Option<String>,
     groups: Vec<Grouped>,
     failures: Vec<Class>,
     failed: usize,
@@ -83,8 +88,8 @@ struct Failed {
 struct Row {
     task: String,
     setting: usize,
-    kind: String,
-    repository: String,
+    /// Kind of bug and repository.
+    about: String,
     ended: String,
     judged: bool,
     verdicts: [Verdict; 3],
@@ -110,6 +115,8 @@ pub fn render(summary: &Summary) -> Result<String, askama::Error> {
         settings: cards(summary),
         quantities: table(summary),
         plots: plots::draw(summary),
+        drawn: (summary.settings.len() > SERIES)
+            .then(|| format!("Curves are drawn for the first {SERIES} settings.")),
         groups: grouped(summary, several),
         failures: summary
             .infrastructure
@@ -320,11 +327,17 @@ fn row(run: &Run) -> Row {
         },
     };
     let figure = |text: Option<String>| text.filter(|_| judged).unwrap_or_else(|| "–".into());
+    let about: Vec<&str> = [
+        entry.kind.as_str(),
+        entry.repository.as_deref().unwrap_or_default(),
+    ]
+    .into_iter()
+    .filter(|part| !part.is_empty())
+    .collect();
     Row {
         task: one_line(&entry.task),
         setting: run.setting,
-        kind: one_line(&entry.kind),
-        repository: one_line(entry.repository.as_deref().unwrap_or_default()),
+        about: one_line(&about.join(" · ")),
         ended: one_line(entry.word()),
         judged,
         verdicts: [
@@ -340,7 +353,7 @@ fn row(run: &Run) -> Row {
             figure(Some(thousands(entry.tokens))),
             figure(entry.cost.map(dollars)),
         ],
-        reason: one_line(entry.reason.as_deref().unwrap_or_default()),
+        reason: fit(entry.reason.as_deref().unwrap_or_default(), REASON),
     }
 }
 

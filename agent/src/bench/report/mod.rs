@@ -12,6 +12,7 @@ mod plots;
 mod source;
 mod summary;
 mod text;
+mod wording;
 
 use std::fs;
 use std::io::Write as _;
@@ -26,7 +27,7 @@ pub(super) use entry::tests::results as sample;
 pub(super) use entry::{End, Entry, Settings};
 pub(super) use figures::{first_executions, first_seconds};
 pub(super) use source::read;
-pub(super) use text::wrapped;
+pub(super) use wording::wrapped;
 
 use super::said;
 use crate::fix::stop::Stop;

@@ -87,7 +87,7 @@ fn shares(summary: &Summary) -> Plot {
 
 /// The name of a setting in at most `width` letters, its number before it if there are several.
 fn label(summary: &Summary, number: usize, name: &str, width: usize) -> String {
-    let name = super::text::fit(&one_line(name), width.max(LABEL));
+    let name = super::wording::fit(&one_line(name), width.max(LABEL));
     match summary.settings.len() {
         1 => name,
         _ => format!("{number}  {name}"),
