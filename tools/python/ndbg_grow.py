@@ -16,6 +16,9 @@ from ndbg_pure import Refused
 
 MAX_CLASSES = 8000
 MAX_CONDITIONS = 1200
+# States on the rarer side that two new conditions together need: of the many pairs some tell one or
+# two states from the others by chance.
+BOTH_WAYS = 3
 ATOM, ITEM, UNARY, PRODUCT, SUM, BITS, COMPARISON, NOT, AND, OR = 10, 10, 9, 8, 7, 6, 5, 4, 3, 2
 _STRENGTHS = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT}
 _NUMERIC = {"+": SUM, "-": SUM, "*": PRODUCT, "//": PRODUCT, "%": PRODUCT, "/": PRODUCT}
@@ -119,12 +122,14 @@ class Bank:
 
     def _reaches(self, one):
         try:
-            for value, want, exact in zip(one.values, self.goal, self.exact):
-                if not pure.same(value, want) or (exact and value != want):
-                    return False
-            return True
+            return all(self.is_goal(at, value) for at, value in enumerate(one.values))
         except Exception:
             return False
+
+    def is_goal(self, at, value):
+        """Whether a value is what is needed in a state."""
+        want = self.goal[at]
+        return pure.same(value, want) and not (self.exact[at] and value != want)
 
     def full(self):
         return self.count >= self.limits.classes or time.monotonic() > self.limits.until
@@ -395,7 +400,8 @@ class _Masks:
         if own is not None:
             mask = sum(1 << at for at, value in enumerate(own.values) if value is True)
             found.extend(self._joined(mask, (own.cost, own.text, own.strength), wanted))
-        if len(found) < count:
+        fewer = min(bin(wanted).count("1"), bin(self._all & ~wanted).count("1"))
+        if len(found) < count and fewer >= BOTH_WAYS:
             ordered = sorted(best.items(), key=lambda entry: entry[1])[:250]
             for at, (mask, one) in enumerate(ordered):
                 if time.monotonic() > self._limits.until + 0.2 or len(found) > 4 * count:
@@ -425,7 +431,8 @@ class _Masks:
 
 
 def nearly_best(found):
-    """What costs little more than the simplest one: the rest fits by chance."""
+    """(cost, text) of what costs little more than the simplest one: the rest fits by chance."""
+    found = sorted(found, key=lambda one: (one[0], len(one[1]), one[1]))
     return [one for one in found if one[0] <= found[0][0] + 1]
 
 

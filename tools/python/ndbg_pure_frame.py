@@ -167,12 +167,12 @@ def _evaluate(node, frame, depth):
             return pure._attempt(value.held.__getitem__, inner(index))
         return pure.item(value, inner(index))
     if kind is ast.BinOp:
-        return pure.binary(_sign(node.op), inner(node.left), inner(node.right))
+        return pure.binary(sign_of(node.op), inner(node.left), inner(node.right))
     if kind is ast.UnaryOp:
         sign = {ast.Not: "not", ast.USub: "-"}.get(type(node.op))
         return pure.unary(sign, inner(node.operand))
     if kind is ast.Compare and len(node.ops) == 1:
-        return pure.compare(_sign(node.ops[0]), inner(node.left), inner(node.comparators[0]))
+        return pure.compare(sign_of(node.ops[0]), inner(node.left), inner(node.comparators[0]))
     if kind is ast.BoolOp:
         value = None
         for one in node.values:
@@ -195,7 +195,8 @@ def _evaluate(node, frame, depth):
     raise Refused(kind.__name__)
 
 
-def _sign(node):
+def sign_of(node):
+    """The text of an operator."""
     return _OPERATORS.get(type(node), "")
 
 

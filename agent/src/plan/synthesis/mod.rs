@@ -5,6 +5,7 @@
 mod calls;
 mod conditions;
 pub mod oracle;
+mod pairs;
 mod place;
 mod propose;
 mod scene;
@@ -58,6 +59,8 @@ enum Work {
     Values(usize, usize, bool),
     /// Call with other arguments.
     Calls(usize, usize),
+    /// Put values in at two places.
+    Pairs(usize),
     /// Leave a statement out.
     Skip(usize, usize),
 }
@@ -92,10 +95,34 @@ impl<'a> Synthesis<'a> {
                 Vec::new()
             }
             Work::Flip(at, place) => self.flip(at, place),
-            Work::Values(at, place, more) => self.put_in(facts, at, place, more),
+            Work::Values(at, place, more) => {
+                let found = self.put_in(facts, at, place, more);
+                self.pair_when_ready(at);
+                found
+            }
             Work::Calls(at, place) => self.call_otherwise(facts, at, place),
+            Work::Pairs(at) => self.put_in_two(at),
             Work::Skip(at, place) => self.skip(at, place),
         }
+    }
+
+    /// Two places of a function are tried when single ones have had their turn: leads come from them.
+    fn pair_when_ready(&mut self, at: usize) {
+        let scene = &self.scenes[at];
+        let Some(work) = &mut self.work else {
+            return;
+        };
+        let waits = |work: &Work| match work {
+            Work::Values(of, place, false) => {
+                *of == at && scene.places[*place].kind != Kind::Argument
+            }
+            _ => false,
+        };
+        if scene.leads.is_empty() || scene.is_paired || work.iter().any(|(_, work)| waits(work)) {
+            return;
+        }
+        self.scenes[at].is_paired = true;
+        work.push((2.0 * FEW, Work::Pairs(at)));
     }
 
     /// Which places of a function are visited by failing tests: what can be done there.
@@ -121,7 +148,7 @@ impl<'a> Synthesis<'a> {
                     new.push((score, Work::Values(at, number, false)));
                     new.push((score * 0.3, Work::Values(at, number, true)));
                     if place.call.is_some() {
-                        new.push((score * 0.9, Work::Calls(at, number)));
+                        new.push((score * 0.75, Work::Calls(at, number)));
                     }
                 }
                 Kind::Argument => {

@@ -18,14 +18,16 @@ const NUMBERS: [&str; 3] = [
 const TRUTH: [&str; 1] = ["not __ndbg_recorded__"];
 const SERIES: [&str; 2] = ["__ndbg_recorded__[1:]", "__ndbg_recorded__[:-1]"];
 /// Distinct values that are tried before all places have had their turn.
-const FIRST: usize = 16;
+pub const FIRST: usize = 16;
 /// Longest side of a failing assertion that is put in.
 const SIDE: usize = 200;
+/// Failing tests in which values are put in.
+const TESTS: usize = 2;
 /// Values that help and are looked for.
 const HELPFUL: usize = 4;
 /// Visits, and values at each, that are tried one by one.
-const VISITS: usize = 6;
-const SINGLE: usize = 16;
+const VISITS: usize = 4;
+const SINGLE: usize = 10;
 
 impl Synthesis<'_> {
     /// Puts other values in at a place.
@@ -46,8 +48,7 @@ impl Synthesis<'_> {
             };
         }
         values.truncate(FIRST);
-        let near = near(&self.visited(at, place));
-        values.extend(near.iter().map(|text| (*text).to_owned()));
+        values.extend(self.near(at, place));
         // What the assertion expects shows whether the place matters; it is never written.
         let sides = facts.failures.iter().filter_map(|f| f.sides.as_ref());
         for side in sides.flat_map(|s| [&s.right, &s.left]) {
@@ -61,7 +62,8 @@ impl Synthesis<'_> {
 
     /// Forces a place to each of some values, everywhere and then at single visits.
     pub(super) fn forced(&mut self, at: usize, place: usize, values: &[String]) -> Vec<Candidate> {
-        let tests = self.visited(at, place);
+        let mut tests = self.visited(at, place);
+        tests.truncate(TESTS);
         let mut helping: Vec<(usize, Vec<Force>)> = Vec::new();
         for (test, _) in &tests {
             let forces: Vec<Force> = values
@@ -222,8 +224,14 @@ impl Synthesis<'_> {
         found
     }
 
+    /// Values near those that were computed at a place.
+    pub(super) fn near(&self, at: usize, place: usize) -> Vec<String> {
+        let near = near(&self.visited(at, place));
+        near.iter().map(|text| (*text).to_owned()).collect()
+    }
+
     /// How a value that was put in is written; none where it must not be.
-    fn written(&self, at: usize, place: usize, value: &str) -> Option<String> {
+    pub(super) fn written(&self, at: usize, place: usize, value: &str) -> Option<String> {
         let scene = &self.scenes[at];
         let spot = &scene.places[place];
         if !may_write(value, &scene.expected) {
