@@ -117,9 +117,10 @@ class Probe:
         state.update(self._reader.read(frame))
         row.state = state
         row.recorded, row.needed = _frozen(value), _frozen(needed)
-        row.own = frozenset(frame.f_locals)
-        used = [name for name in frame.f_code.co_varnames if name in frame.f_locals]
-        row.shown = [[name, _shown(frame.f_locals[name])] for name in used[:6]]
+        local = frames.local_names(frame)
+        row.own = frozenset(local)
+        used = [name for name in local if name.isidentifier()]
+        row.shown = [[name, _shown(local[name])] for name in used[:6]]
         self._rows.append(row)
 
     # At the end
@@ -275,7 +276,7 @@ class _Rule:
         )
 
     def value(self, frame, recorded):
-        names = dict(frame.f_locals)
+        names = dict(frames.local_names(frame))
         names["__ndbg_recorded__"] = recorded
         return eval(self._code, frame.f_globals, names)
 

@@ -114,8 +114,9 @@ class Exchange:
         if kind is ast.IfExp:
             return inner(node.body if pure.truth(inner(node.test)) else node.orelse)
         if kind is ast.Subscript and type(node.slice) is not ast.Slice:
-            index = getattr(node.slice, "value", None)
-            index = index if isinstance(index, ast.AST) else node.slice
+            index = node.slice
+            # Python 3.8 puts a node of its own around it.
+            index = index.value if type(index).__name__ == "Index" else index
             return pure.item(inner(node.value), inner(index))
         if kind is ast.Call and not node.keywords and type(node.func) is ast.Name:
             return pure.function(node.func.id, [inner(one) for one in node.args])

@@ -147,7 +147,7 @@ def _evaluate(node, frame, depth):
     if kind is ast.Constant:
         return node.value
     if kind is ast.Name:
-        for space in (frame.f_locals, frame.f_globals):
+        for space in (local_names(frame), frame.f_globals):
             if node.id in space:
                 return space[node.id]
         raise Refused(node.id)
@@ -187,7 +187,7 @@ def _evaluate(node, frame, depth):
     if kind is ast.Call and not node.keywords:
         arguments = [inner(one) for one in node.args]
         if type(node.func) is ast.Name:
-            if node.func.id in frame.f_locals or node.func.id in frame.f_globals:
+            if node.func.id in local_names(frame) or node.func.id in frame.f_globals:
                 raise Refused(node.func.id)
             return pure.function(node.func.id, arguments)
         if type(node.func) is ast.Attribute:
@@ -231,10 +231,23 @@ class Terms:
         return found
 
 
+_INNER = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+
+
+def local_names(frame):
+    """Local variables; a comprehension may have a frame of its own, inside that of its function."""
+    found = frame.f_locals
+    if frame.f_code.co_name in _INNER and frame.f_back is not None:
+        around = frame.f_back
+        if around.f_code.co_filename == frame.f_code.co_filename:
+            return {**local_names(around), **found}
+    return found
+
+
 def names(frame):
     """Local variables and their attributes, two deep: text -> frozen value."""
     found = {}
-    for name, value in list(frame.f_locals.items()):
+    for name, value in list(local_names(frame).items()):
         if not name.isidentifier() or name.startswith("__"):
             continue
         if not _is_code(value):

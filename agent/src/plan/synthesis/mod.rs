@@ -21,6 +21,7 @@ use ndbg_tools::source::Edit;
 use self::oracle::Oracle;
 use self::place::Kind;
 use self::scene::Scene;
+use self::words::is_literal;
 use super::{Candidate, Facts, Feedback, Stage};
 
 /// Functions looked at, the most suspicious ones first.
@@ -139,7 +140,11 @@ impl<'a> Synthesis<'a> {
             if !scene.visits.contains_key(&place.number) {
                 continue;
             }
-            let score = scene.suspicion(place);
+            let mut score = scene.suspicion(place);
+            // Another literal is what single edits are for.
+            if is_literal(&place.text) {
+                score *= 0.5;
+            }
             let number = place.number;
             match place.kind {
                 Kind::Condition => new.push((score + FEW, Work::Flip(at, number))),
@@ -147,8 +152,9 @@ impl<'a> Synthesis<'a> {
                 Kind::Returned | Kind::Assigned => {
                     new.push((score, Work::Values(at, number, false)));
                     new.push((score * 0.3, Work::Values(at, number, true)));
-                    if place.call.is_some() {
-                        new.push((score * 0.75, Work::Calls(at, number)));
+                    // With one argument it is the value of that argument.
+                    if (place.call.as_ref()).is_some_and(|call| call.arguments.len() > 1) {
+                        new.push((score * 0.9, Work::Calls(at, number)));
                     }
                 }
                 Kind::Argument => {
@@ -201,3 +207,6 @@ impl Stage for Synthesis<'_> {
         new
     }
 }
+
+#[cfg(test)]
+pub mod tests;
