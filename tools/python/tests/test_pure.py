@@ -10,6 +10,7 @@ import pytest
 import ndbg_grow as grow
 import ndbg_pure as pure
 import ndbg_pure_frame as frames
+from ndbg_grow_conditions import conditions
 from ndbg_pure import Opaque, Refused
 
 
@@ -124,7 +125,7 @@ def test_growing_over_traps_asks_nothing_and_ends():
     began = time.monotonic()
     bank.grow()
     goal = [True]
-    grow.conditions(bank, goal, None, 5)
+    conditions(bank, goal, None, 5)
     assert time.monotonic() - began < 5
     assert bank.tried > 100
 

@@ -209,4 +209,4 @@ impl Stage for Synthesis<'_> {
 }
 
 #[cfg(test)]
-pub mod tests;
+pub(crate) mod tests;

@@ -3,7 +3,8 @@
 use super::Synthesis;
 use super::oracle::{Force, Question, Shape};
 use super::place::Kind;
-use super::values::{FIRST, whole};
+use super::scene::short;
+use super::values::{FIRST, shown, whole};
 use crate::plan::Candidate;
 
 /// Leads of a function, and those of one of its places.
@@ -68,10 +69,9 @@ impl Synthesis<'_> {
                 let visit = reply
                     .as_ref()
                     .and_then(|r| r.found.examples.first().cloned());
-                let needed = format!(
-                    "`{}` (with `{}` for `{}`)",
-                    lead.value, other.value, self.scenes[at].places[other.place].text
-                );
+                let beside = short(&self.scenes[at].places[other.place].text);
+                let (one, two) = (shown(&lead.value), shown(&other.value));
+                let needed = format!("{one} (with {two} for `{beside}`)");
                 self.tell(at, lead.place, lead, needed, visit);
             }
             let found = reply.map(|reply| reply.found.found).unwrap_or_default();

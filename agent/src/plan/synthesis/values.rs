@@ -304,7 +304,7 @@ pub fn whole(place: usize, test: &str, value: &str) -> Force {
 }
 
 /// A value in words.
-fn shown(value: &str) -> String {
+pub fn shown(value: &str) -> String {
     format!("`{}`", short(&value.replace(RECORDED, "its value")))
 }
 
