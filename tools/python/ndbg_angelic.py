@@ -14,6 +14,8 @@ import sys
 import time
 
 import ndbg_grow as grow
+import ndbg_grow_conditions
+import ndbg_grow_part
 import ndbg_pure as pure
 import ndbg_pure_frame as frames
 from ndbg_pure import Refused
@@ -97,6 +99,9 @@ class Probe:
             self._looking = True
             try:
                 self._note(sys._getframe(1), number, value, needed, forced)
+            except Exception as error:
+                # A visit that cannot be read says nothing; the test goes on.
+                self._error = type(error).__name__
             finally:
                 self._looking = False
         return needed
@@ -116,9 +121,10 @@ class Probe:
         state.update(self._reader.read(frame))
         row.state = state
         row.recorded, row.needed = _frozen(value), _frozen(needed)
-        row.own = frozenset(frame.f_locals)
-        used = [name for name in frame.f_code.co_varnames if name in frame.f_locals]
-        row.shown = [[name, _shown(frame.f_locals[name])] for name in used[:6]]
+        local = frames.local_names(frame)
+        row.own = frozenset(local)
+        used = [name for name in local if name.isidentifier()]
+        row.shown = [[name, _shown(local[name])] for name in used[:6]]
         self._rows.append(row)
 
     # At the end
@@ -183,7 +189,8 @@ class Probe:
             is_path = text.replace(".", "").isidentifier()
             # What the place says already is likelier than what the function says, and that likelier
             # than what is there but not said.
-            cost = 1 + text.count(".") if is_path else 2
+            longer = len(re.findall(r"[-+*/%<>=(\[]", text)) > 1
+            cost = 1 + text.count(".") if is_path else 2 + longer
             known = rows[0].own if text.isidentifier() else terms
             if text not in known:
                 cost += 1
@@ -218,8 +225,10 @@ class Probe:
             # What was computed is known to the last digit; what is needed often is not.
             bank.exact = [not row.forced for row in rows]
             bank.grow()
-            found = sorted({(one.cost, one.text) for one in bank.found if not one.constant})
-            return grow.nearly_best(found)[: self._count], bank.tried
+            found = {(one.cost, one.text) for one in bank.found if not one.constant}
+            parts = self._parts(rows, bank, lambda at, value: bank.is_goal(at, value))
+            found.update(parts[0])
+            return grow.nearly_best(found)[: self._count], bank.tried + parts[1]
         own = []
         try:
             if self._shape == "guard":
@@ -236,8 +245,18 @@ class Probe:
         bank = self._bank(rows, None)
         bank.limits.cost = min(bank.limits.cost, 4)
         written = grow.given(self._own, 0, own) if self._shape == "condition" else None
-        found, tried = grow.conditions(bank, goal, written, self._count)
+        found, tried = ndbg_grow_conditions.conditions(bank, goal, written, self._count)
+        if written is not None:
+            parts = self._parts(rows, bank, lambda at, value: value is goal[at])
+            tried += parts[1]
+            found = grow.nearly_best({*map(tuple, found), *parts[0]})[: self._count]
         return found, tried + bank.tried
+
+    def _parts(self, rows, bank, same):
+        """The expression of the place with one part exchanged."""
+        states = [row.state for row in rows]
+        exchange = ndbg_grow_part.Exchange(self._own, states, same)
+        return exchange.find(bank, self._seconds / 2), exchange.tried
 
 
 class _Rule:
@@ -261,7 +280,7 @@ class _Rule:
         )
 
     def value(self, frame, recorded):
-        names = dict(frame.f_locals)
+        names = dict(frames.local_names(frame))
         names["__ndbg_recorded__"] = recorded
         return eval(self._code, frame.f_globals, names)
 

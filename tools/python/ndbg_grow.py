@@ -15,7 +15,6 @@ import ndbg_pure as pure
 from ndbg_pure import Refused
 
 MAX_CLASSES = 8000
-MAX_CONDITIONS = 1200
 ATOM, ITEM, UNARY, PRODUCT, SUM, BITS, COMPARISON, NOT, AND, OR = 10, 10, 9, 8, 7, 6, 5, 4, 3, 2
 _STRENGTHS = {"+": SUM, "-": SUM, "*": PRODUCT, "/": PRODUCT}
 _NUMERIC = {"+": SUM, "-": SUM, "*": PRODUCT, "//": PRODUCT, "%": PRODUCT, "/": PRODUCT}
@@ -33,7 +32,7 @@ _USUAL = frozenset(("len", "abs", "sum", "min", "max", "sorted", "any", "all"))
 _RARE = frozenset(("str", "int", "float", "round", "list", "tuple", "set"))
 _RARELY = frozenset(("title", "capitalize", "casefold", "copy", "isoformat", "is_integer"))
 _COMMUTES = frozenset(("+", "*", "&", "|"))
-_ORDERED = frozenset(("number", "text", "date", "span"))
+ORDERED = frozenset(("number", "text", "date", "span"))
 
 
 class Grown:
@@ -80,7 +79,8 @@ class Limits:
         self.classes = classes
 
 
-def _wrapped(one, strength):
+def wrapped(one, strength):
+    """The text, in parentheses where it binds less tightly."""
     return one.text if one.strength >= strength else f"({one.text})"
 
 
@@ -119,12 +119,14 @@ class Bank:
 
     def _reaches(self, one):
         try:
-            for value, want, exact in zip(one.values, self.goal, self.exact):
-                if not pure.same(value, want) or (exact and value != want):
-                    return False
-            return True
+            return all(self.is_goal(at, value) for at, value in enumerate(one.values))
         except Exception:
             return False
+
+    def is_goal(self, at, value):
+        """Whether a value is what is needed in a state."""
+        want = self.goal[at]
+        return pure.same(value, want) and not (self.exact[at] and value != want)
 
     def full(self):
         return self.count >= self.limits.classes or time.monotonic() > self.limits.until
@@ -179,21 +181,21 @@ class Bank:
         for name, count in pure.METHODS.get(cls, {}).items():
             if count == 0 and (name in _RARELY) == (names is _RARE):
                 self._try(
-                    f"{_wrapped(one, ITEM)}.{name}()",
+                    f"{wrapped(one, ITEM)}.{name}()",
                     ITEM,
                     cost,
                     lambda name=name: [pure.method(value, name, []) for value in one.values],
                 )
         for name in pure.ATTRIBUTES.get(cls, ()) if names is _USUAL else ():
             self._try(
-                f"{_wrapped(one, ITEM)}.{name}",
+                f"{wrapped(one, ITEM)}.{name}",
                 ITEM,
                 cost,
                 lambda name=name: [pure.attribute(value, name) for value in one.values],
             )
         if one.kind == "number" and names is _RARE:
             self._try(
-                f"-{_wrapped(one, UNARY)}",
+                f"-{wrapped(one, UNARY)}",
                 UNARY,
                 cost,
                 lambda: [pure.unary("-", value) for value in one.values],
@@ -218,7 +220,7 @@ class Bank:
         keys = ("number", "text") if kind == "dict" else ("number",)
         if kind in ("list", "tuple", "text", "dict") and other.kind in keys:
             self._try(
-                f"{_wrapped(one, ITEM)}[{other.text}]",
+                f"{wrapped(one, ITEM)}[{other.text}]",
                 ITEM,
                 cost,
                 lambda: [pure.item(a, b) for a, b in zip(one.values, other.values)],
@@ -249,14 +251,14 @@ class Bank:
             return [a if pure.truth(a) else b for a, b in zip(one.values, other.values)]
 
         if kind_of(one.values[0]) == other.kind or "none" in {kind_of(v) for v in one.values}:
-            text = f"{_wrapped(one, OR)} or {_wrapped(other, OR)}"
+            text = f"{wrapped(one, OR)} or {wrapped(other, OR)}"
             self._try(text, OR, cost, choose)
 
     def _method(self, one, name, other, cost):
         # With two names it fits by chance more often than a comparison does.
         cost += 1
         self._try(
-            f"{_wrapped(one, ITEM)}.{name}({other.text})",
+            f"{wrapped(one, ITEM)}.{name}({other.text})",
             ITEM,
             cost,
             lambda: [pure.method(a, name, [b]) for a, b in zip(one.values, other.values)],
@@ -269,7 +271,7 @@ class Bank:
     def _binary(self, sign, strength, one, other, cost):
         # The three that work on bits differ in how tightly they bind.
         left = strength + 1 if strength == BITS else strength
-        text = f"{_wrapped(one, left)} {sign} {_wrapped(other, strength + 1)}"
+        text = f"{wrapped(one, left)} {sign} {wrapped(other, strength + 1)}"
         self._try(
             text,
             strength,
@@ -284,155 +286,10 @@ def values(bank, count):
     return bank.all()[:count]
 
 
-def conditions(bank, goal, own, count):
-    """Conditions that are true exactly where `goal` says, the simplest first: (cost, text).
-
-    `own` is the condition that stands there, as a part that costs little; none where a new one is
-    asked for.
-    """
-    bank.grow()
-    masks = _Masks(len(goal), bank.limits)
-    wanted = sum(1 << at for at, one in enumerate(goal) if one)
-    if own is not None:
-        masks.add(own)
-    terms = bank.all()
-    for one in terms:
-        if one.kind == "bool" or (not one.constant and one.kind != "object"):
-            masks.truth(one)
-    for one, other in _by_cost(terms):
-        if masks.full():
-            break
-        masks.compare(one, other)
-    return masks.reaching(wanted, own, count), masks.tried
-
-
-def _by_cost(terms):
-    """Pairs of terms, the simplest first."""
-    pairs = {}
-    for at, one in enumerate(terms[:400]):
-        for other in terms[:400]:
-            if one is not other and not (one.constant and other.constant):
-                pairs.setdefault(one.cost + other.cost, []).append((one, other))
-        if at > 400:
-            break
-    for cost in sorted(pairs):
-        yield from pairs[cost]
-
-
-class _Masks:
-    """Conditions as bits, one for each state: joining two is one operation."""
-
-    def __init__(self, states, limits):
-        self._all = (1 << states) - 1
-        self._limits = limits
-        self._found = {}
-        self.tried = 0
-
-    def full(self):
-        return len(self._found) >= MAX_CONDITIONS or time.monotonic() > self._limits.until
-
-    def _note(self, mask, cost, text, strength):
-        self.tried += 1
-        kept = self._found.setdefault(mask, [])
-        if len(kept) < 24:
-            kept.append((cost, text, strength))
-
-    def add(self, one):
-        mask = sum(1 << at for at, value in enumerate(one.values) if value is True)
-        self._note(mask, one.cost, one.text, one.strength)
-
-    def truth(self, one):
-        try:
-            mask = sum(1 << at for at, value in enumerate(one.values) if pure.truth(value))
-        except Refused:
-            return
-        # `if x` says little where x is a number: zero is rarely what is meant.
-        cost = one.cost + (2 if one.kind == "number" else 0)
-        self._note(mask, cost, one.text, one.strength)
-        self._note(self._all & ~mask, cost + 1, f"not {_wrapped(one, NOT)}", NOT)
-
-    def compare(self, one, other):
-        kinds = {one.kind, other.kind}
-        if one.constant:
-            signs = ("in",) if other.kind in ("text", "list", "dict", "set", "tuple") else ()
-        elif "none" in kinds:
-            signs = ("is",) if other.kind == "none" else ()
-        elif one.kind == other.kind:
-            signs = ("==", "<", "<=") if one.kind in _ORDERED else ("==",)
-            if one.kind == "text":
-                signs = ("==", "in")
-            if one.kind == "object":
-                signs = ("is",)
-            if one.kind == "bool":
-                return
-            if other.constant and one.kind in _ORDERED and one.kind != "text":
-                signs = ("==", "<", "<=")
-            elif (other.cost, one.text) < (one.cost, other.text):
-                # The one that is said at the place stands on the left.
-                signs = tuple(sign for sign in signs if sign != "==")
-        elif other.kind in ("list", "dict", "set", "tuple"):
-            signs = ("in",)
-        else:
-            return
-        for sign in signs:
-            try:
-                values = [pure.compare(sign, a, b) for a, b in zip(one.values, other.values)]
-            except (Refused, TypeError):
-                self.tried += 1
-                continue
-            mask = sum(1 << at for at, value in enumerate(values) if value is True)
-            cost = one.cost + other.cost + (1 if sign != "in" else 2)
-            a, b = _wrapped(one, COMPARISON + 1), _wrapped(other, COMPARISON + 1)
-            self._note(mask, cost, f"{a} {sign} {b}", COMPARISON)
-            turned = {"==": "!=", "<": ">=", "<=": ">", "in": "not in", "is": "is not"}[sign]
-            self._note(self._all & ~mask, cost, f"{a} {turned} {b}", COMPARISON)
-
-    def reaching(self, wanted, own, count):
-        found = list(self._found.get(wanted, ()))
-        best = {}
-        for mask, kept in self._found.items():
-            best[mask] = min(kept)
-        if own is not None:
-            mask = sum(1 << at for at, value in enumerate(own.values) if value is True)
-            found.extend(self._joined(mask, (own.cost, own.text, own.strength), wanted))
-        if len(found) < count:
-            ordered = sorted(best.items(), key=lambda entry: entry[1])[:250]
-            for at, (mask, one) in enumerate(ordered):
-                if time.monotonic() > self._limits.until + 0.2 or len(found) > 4 * count:
-                    break
-                for other, two in ordered[at + 1 :]:
-                    self.tried += 2
-                    if mask & other == wanted:
-                        found.append(_both(one, two, "and", AND))
-                    if mask | other == wanted:
-                        found.append(_both(one, two, "or", OR))
-        unique = {}
-        for cost, text, _ in sorted(found):
-            unique.setdefault(text, cost)
-        return nearly_best([(cost, text) for text, cost in unique.items()])[:count]
-
-    def _joined(self, mask, own, wanted):
-        """The condition that stands there, with another one beside it."""
-        for other, kept in self._found.items():
-            for two in kept[:4]:
-                if two[1] == own[1]:
-                    continue
-                self.tried += 2
-                if mask & other == wanted and mask != wanted:
-                    yield _both(own, two, "and", AND)
-                if mask | other == wanted and mask != wanted:
-                    yield _both(own, two, "or", OR)
-
-
 def nearly_best(found):
-    """What costs little more than the simplest one: the rest fits by chance."""
+    """(cost, text) of what costs little more than the simplest one: the rest fits by chance."""
+    found = sorted(found, key=lambda one: (one[0], len(one[1]), one[1]))
     return [one for one in found if one[0] <= found[0][0] + 1]
-
-
-def _both(one, two, word, strength):
-    left = one[1] if one[2] >= strength else f"({one[1]})"
-    right = two[1] if two[2] > strength else f"({two[1]})"
-    return (one[0] + two[0] + 1, f"{left} {word} {right}", strength)
 
 
 def given(text, cost, values, constant=False):

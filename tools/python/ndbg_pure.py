@@ -56,6 +56,8 @@ def _freeze(value, left):
     left[0] -= 1
     if left[0] < 0:
         raise Refused("too large")
+    if cls is Opaque:
+        return value
     if cls in SCALARS:
         if (cls is str or cls is bytes) and len(value) > MAX_TEXT:
             return Opaque(value)

@@ -147,7 +147,7 @@ def _evaluate(node, frame, depth):
     if kind is ast.Constant:
         return node.value
     if kind is ast.Name:
-        for space in (frame.f_locals, frame.f_globals):
+        for space in (local_names(frame), frame.f_globals):
             if node.id in space:
                 return space[node.id]
         raise Refused(node.id)
@@ -167,12 +167,12 @@ def _evaluate(node, frame, depth):
             return pure._attempt(value.held.__getitem__, inner(index))
         return pure.item(value, inner(index))
     if kind is ast.BinOp:
-        return pure.binary(_sign(node.op), inner(node.left), inner(node.right))
+        return pure.binary(sign_of(node.op), inner(node.left), inner(node.right))
     if kind is ast.UnaryOp:
         sign = {ast.Not: "not", ast.USub: "-"}.get(type(node.op))
         return pure.unary(sign, inner(node.operand))
     if kind is ast.Compare and len(node.ops) == 1:
-        return pure.compare(_sign(node.ops[0]), inner(node.left), inner(node.comparators[0]))
+        return pure.compare(sign_of(node.ops[0]), inner(node.left), inner(node.comparators[0]))
     if kind is ast.BoolOp:
         value = None
         for one in node.values:
@@ -187,7 +187,7 @@ def _evaluate(node, frame, depth):
     if kind is ast.Call and not node.keywords:
         arguments = [inner(one) for one in node.args]
         if type(node.func) is ast.Name:
-            if node.func.id in frame.f_locals or node.func.id in frame.f_globals:
+            if node.func.id in local_names(frame) or node.func.id in frame.f_globals:
                 raise Refused(node.func.id)
             return pure.function(node.func.id, arguments)
         if type(node.func) is ast.Attribute:
@@ -195,7 +195,8 @@ def _evaluate(node, frame, depth):
     raise Refused(kind.__name__)
 
 
-def _sign(node):
+def sign_of(node):
+    """The text of an operator."""
     return _OPERATORS.get(type(node), "")
 
 
@@ -230,10 +231,23 @@ class Terms:
         return found
 
 
+_INNER = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+
+
+def local_names(frame):
+    """Local variables; a comprehension may have a frame of its own, inside that of its function."""
+    found = frame.f_locals
+    if frame.f_code.co_name in _INNER and frame.f_back is not None:
+        around = frame.f_back
+        if around.f_code.co_filename == frame.f_code.co_filename:
+            return {**local_names(around), **found}
+    return found
+
+
 def names(frame):
     """Local variables and their attributes, two deep: text -> frozen value."""
     found = {}
-    for name, value in list(frame.f_locals.items()):
+    for name, value in list(local_names(frame).items()):
         if not name.isidentifier() or name.startswith("__"):
             continue
         if not _is_code(value):

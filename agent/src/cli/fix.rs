@@ -63,6 +63,9 @@ pub struct FixArguments {
     /// Try single edits only
     #[arg(long, help_heading = "Search")]
     no_pairs: bool,
+    /// Put no values in at places of the code, and synthesise nothing
+    #[arg(long, help_heading = "Search")]
+    no_synthesis: bool,
     /// Run every candidate in a process of its own
     #[arg(long, help_heading = "Search")]
     cold: bool,
@@ -117,6 +120,7 @@ pub fn go(
         jobs,
         max_functions: arguments.max_functions,
         pairs: !arguments.no_pairs,
+        synthesis: !arguments.no_synthesis,
         alternatives: arguments.alternatives,
         warm: !arguments.cold,
         planner,

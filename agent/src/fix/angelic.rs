@@ -300,10 +300,12 @@ fn read(answer: &Answer, question: &Question) -> Option<Reply> {
             .filter(|r| of(&r.test) && passed(r.outcome))
             .map(|r| r.test.clone())
             .collect(),
-        clean: answer
+        sides: answer
             .results
             .iter()
-            .all(|r| of(&r.test) || r.outcome != TestOutcome::Failed),
+            .filter(|r| of(&r.test))
+            .filter_map(|r| Some((r.test.clone(), r.sides.clone()?)))
+            .collect(),
         found: serde_json::from_value::<Found>(answer.probe.clone()).unwrap_or_default(),
     })
 }

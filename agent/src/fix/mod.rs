@@ -260,7 +260,7 @@ fn attempt(
         settings.jobs,
         deadline,
         settings.limits.executions,
-        settings.warm,
+        settings.warm && settings.synthesis,
     );
     let mut planner = planner(settings, evidence, angels, reporter, cancel, deadline)?;
     let ended = search::search(

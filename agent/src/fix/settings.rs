@@ -67,6 +67,8 @@ pub struct FixSettings {
     pub max_functions: usize,
     /// Whether pairs of edits are tried after single ones.
     pub pairs: bool,
+    /// Whether values are put in at places, and expressions synthesised for what they need.
+    pub synthesis: bool,
     /// How many further candidates are screened after the first plausible one, to compare.
     pub alternatives: u64,
     /// Whether the warm runner may be used.

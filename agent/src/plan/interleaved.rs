@@ -7,7 +7,9 @@ use super::{Candidate, Facts, Feedback, PlanError, Planner, Screened};
 /// Candidates of the search that go before, unless they take long.
 const BEFORE: u64 = 300;
 /// Time that the second planner may take, for each second of the search since it has its turn.
-const SHARE: f64 = 0.6;
+const SHARE: f64 = 0.5;
+/// Calls for candidates without a turn after something plausible.
+const WAITS: usize = 6;
 /// Time of one turn.
 const TURN: Duration = Duration::from_millis(400);
 
@@ -38,8 +40,8 @@ pub struct Interleaved<A, B> {
     begun: Option<Instant>,
     /// Time that it took.
     taken: Duration,
-    /// Whether something plausible is being looked at.
-    is_waiting: bool,
+    /// Calls for which something plausible is being looked at.
+    waiting: usize,
 }
 
 impl<A: Planner, B: Stage> Interleaved<A, B> {
@@ -53,13 +55,13 @@ impl<A: Planner, B: Stage> Interleaved<A, B> {
             alone,
             begun: None,
             taken: Duration::ZERO,
-            is_waiting: false,
+            waiting: 0,
         }
     }
 
     /// A turn of the second planner, if it is its turn.
     fn turn(&mut self, facts: &Facts, is_alone: bool) -> Vec<Candidate> {
-        if self.stage.is_done() || self.is_waiting {
+        if self.stage.is_done() || self.waiting > 0 {
             return Vec::new();
         }
         let begun = *self.begun.get_or_insert_with(Instant::now);
@@ -90,8 +92,9 @@ impl<A: Planner, B: Stage> Planner for Interleaved<A, B> {
         // second planner had to say about the place of its own patch it has said.
         let plausible = |result: &Feedback| result.screened == Screened::Plausible;
         if feedback.iter().any(plausible) {
-            self.is_waiting = true;
+            self.waiting = WAITS;
         }
+        self.waiting = self.waiting.saturating_sub(1);
         let started = *self.started.get_or_insert_with(Instant::now);
         if self.proposed >= BEFORE || started.elapsed() >= self.alone {
             let found = self.turn(facts, false);
@@ -103,7 +106,7 @@ impl<A: Planner, B: Stage> Planner for Interleaved<A, B> {
         let mut found = self.search.propose(facts, feedback, limit)?;
         self.proposed += found.len() as u64;
         if found.is_empty() {
-            self.is_waiting = false;
+            self.waiting = 0;
         }
         while found.is_empty() && !self.stage.is_done() {
             found = self.turn(facts, true);
@@ -117,5 +120,94 @@ impl<A: Planner, B: Stage> Planner for Interleaved<A, B> {
 
     fn executed(&mut self) -> u64 {
         self.search.executed() + self.stage.executed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::synthesis::tests::candidate;
+
+    struct Edits(u64);
+
+    impl Planner for Edits {
+        fn name(&self) -> &'static str {
+            "edits"
+        }
+
+        fn propose(
+            &mut self,
+            _: &Facts,
+            _: &[Feedback],
+            limit: usize,
+        ) -> Result<Vec<Candidate>, PlanError> {
+            let count = self.0.min(limit as u64);
+            self.0 -= count;
+            Ok((0..count).map(candidate).collect())
+        }
+
+        fn remaining(&self) -> Option<usize> {
+            None
+        }
+    }
+
+    /// Finds one candidate in each of its turns.
+    struct Turns(u64);
+
+    impl Stage for Turns {
+        fn turn(&mut self, _: &Facts, _: Duration) -> Vec<Candidate> {
+            self.0 -= 1;
+            vec![candidate(1000 + self.0)]
+        }
+
+        fn hear(&mut self, _: &[Feedback]) {}
+
+        fn is_done(&self) -> bool {
+            self.0 == 0
+        }
+
+        fn executed(&mut self) -> u64 {
+            0
+        }
+    }
+
+    fn ids(planner: &mut dyn Planner, feedback: &[Feedback]) -> Vec<u64> {
+        let found = planner.propose(&Facts::default(), feedback, 100).unwrap();
+        found.into_iter().map(|candidate| candidate.id).collect()
+    }
+
+    #[test]
+    fn likely_single_edits_go_first_and_the_stage_has_the_rest() {
+        let mut planner = Interleaved::new(Edits(400), Turns(3), Duration::MAX);
+        for _ in 0..3 {
+            assert_eq!(ids(&mut planner, &[]).len(), 100);
+        }
+        assert_eq!(ids(&mut planner, &[]), [1002]);
+        let mut rest = Vec::new();
+        loop {
+            let found = ids(&mut planner, &[]);
+            if found.is_empty() {
+                break;
+            }
+            rest.extend(found);
+        }
+        assert_eq!(rest.len(), 102);
+    }
+
+    #[test]
+    fn where_candidates_take_long_the_stage_does_not_wait_for_all_of_them() {
+        let mut planner = Interleaved::new(Edits(400), Turns(1), Duration::ZERO);
+        assert_eq!(ids(&mut planner, &[]), [1000]);
+    }
+
+    #[test]
+    fn the_stage_has_no_turn_while_something_plausible_is_compared() {
+        let mut planner = Interleaved::new(Edits(400), Turns(1), Duration::ZERO);
+        let plausible = Feedback {
+            candidate: candidate(1),
+            screened: Screened::Plausible,
+        };
+        assert_eq!(ids(&mut planner, &[plausible]).len(), 100);
+        assert_eq!(ids(&mut planner, &[]).len(), 100);
     }
 }

@@ -111,3 +111,47 @@ def test_distinct_values_and_the_expressions_that_give_one_of_them(shop):
     # The other test passes `member` as False and gets the amount itself.
     assert "amount - 5 * member" not in [text for _, text in found["found"]]
     assert found["states"] == 2
+
+
+def test_an_expression_keeps_all_but_one_part(project):
+    project.write(
+        "dates.py",
+        """
+        def add(year, month, months):
+            return __ndbg_at__(0, (year + (month + months) // 12)), (month + months) % 12 or 12
+        """,
+    )
+    project.write(
+        "test_dates.py",
+        """
+        import builtins
+        import pytest
+
+        builtins.__ndbg_at__ = lambda number, value: value
+
+        def test_december():
+            from dates import add
+            assert add(2020, 9, 3) == (2020, 12)
+
+        @pytest.mark.parametrize("months, due", [(1, (2020, 10)), (4, (2021, 1)), (16, (2022, 1))])
+        def test_others(months, due):
+            from dates import add
+            assert add(2020, 9, months) == due
+        """,
+    )
+    must = ["test_dates.py::test_december"]
+    with project.serve() as server:
+        keep = [one for one in server.ready["ids"] if one not in must]
+        probe = {
+            "mode": "synthesize",
+            "place": 0,
+            "own": "year + (month + months) // 12",
+            "force": [{"place": 0, "value": "2020", "test": must[0]}],
+            "terms": ["month + months", "(month + months) // 12"],
+            "constants": [["12", 2], ["0", 2], ["1", 2]],
+            "cost": 9,
+            "seconds": 1,
+        }
+        answer = server.try_out(must=must, keep=keep, probe=probe)
+    found = [text for _, text in answer["probe"]["found"]]
+    assert "year + (month + months - 1) // 12" in found, answer

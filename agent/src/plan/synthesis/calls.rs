@@ -11,6 +11,7 @@ const OTHERS: usize = 8;
 const CALLS: usize = 48;
 /// Visits that are looked at one by one.
 const VISITS: usize = 6;
+const SINGLE: usize = 24;
 
 impl Synthesis<'_> {
     /// Calls with one or two other arguments, at every visit and at single ones.
@@ -37,7 +38,7 @@ impl Synthesis<'_> {
         }
         if visits.len() > 1 {
             for visit in 0..visits.len().min(VISITS) {
-                for value in &values {
+                for value in values.iter().take(SINGLE) {
                     forces.push(Force {
                         visits: Some(vec![visit]),
                         ..whole(place, &test, value)

@@ -5,6 +5,7 @@
 mod calls;
 mod conditions;
 pub mod oracle;
+mod pairs;
 mod place;
 mod propose;
 mod scene;
@@ -20,6 +21,7 @@ use ndbg_tools::source::Edit;
 use self::oracle::Oracle;
 use self::place::Kind;
 use self::scene::Scene;
+use self::words::is_literal;
 use super::{Candidate, Facts, Feedback, Stage};
 
 /// Functions looked at, the most suspicious ones first.
@@ -58,6 +60,8 @@ enum Work {
     Values(usize, usize, bool),
     /// Call with other arguments.
     Calls(usize, usize),
+    /// Put values in at two places.
+    Pairs(usize),
     /// Leave a statement out.
     Skip(usize, usize),
 }
@@ -92,10 +96,34 @@ impl<'a> Synthesis<'a> {
                 Vec::new()
             }
             Work::Flip(at, place) => self.flip(at, place),
-            Work::Values(at, place, more) => self.put_in(facts, at, place, more),
+            Work::Values(at, place, more) => {
+                let found = self.put_in(facts, at, place, more);
+                self.pair_when_ready(at);
+                found
+            }
             Work::Calls(at, place) => self.call_otherwise(facts, at, place),
+            Work::Pairs(at) => self.put_in_two(at),
             Work::Skip(at, place) => self.skip(at, place),
         }
+    }
+
+    /// Two places of a function are tried when single ones have had their turn: leads come from them.
+    fn pair_when_ready(&mut self, at: usize) {
+        let scene = &self.scenes[at];
+        let Some(work) = &mut self.work else {
+            return;
+        };
+        let waits = |work: &Work| match work {
+            Work::Values(of, place, false) => {
+                *of == at && scene.places[*place].kind != Kind::Argument
+            }
+            _ => false,
+        };
+        if scene.leads.is_empty() || scene.is_paired || work.iter().any(|(_, work)| waits(work)) {
+            return;
+        }
+        self.scenes[at].is_paired = true;
+        work.push((2.0 * FEW, Work::Pairs(at)));
     }
 
     /// Which places of a function are visited by failing tests: what can be done there.
@@ -112,7 +140,11 @@ impl<'a> Synthesis<'a> {
             if !scene.visits.contains_key(&place.number) {
                 continue;
             }
-            let score = scene.suspicion(place);
+            let mut score = scene.suspicion(place);
+            // Another literal is what single edits are for.
+            if is_literal(&place.text) {
+                score *= 0.5;
+            }
             let number = place.number;
             match place.kind {
                 Kind::Condition => new.push((score + FEW, Work::Flip(at, number))),
@@ -120,7 +152,8 @@ impl<'a> Synthesis<'a> {
                 Kind::Returned | Kind::Assigned => {
                     new.push((score, Work::Values(at, number, false)));
                     new.push((score * 0.3, Work::Values(at, number, true)));
-                    if place.call.is_some() {
+                    // With one argument it is the value of that argument.
+                    if (place.call.as_ref()).is_some_and(|call| call.arguments.len() > 1) {
                         new.push((score * 0.9, Work::Calls(at, number)));
                     }
                 }
@@ -174,3 +207,6 @@ impl Stage for Synthesis<'_> {
         new
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,5 +1,7 @@
 //! What is asked of the running program, and what it answers.
 
+use std::collections::BTreeMap;
+
 use camino::Utf8PathBuf;
 use ndbg_tools::source::Edit;
 use serde::{Deserialize, Serialize};
@@ -133,8 +135,8 @@ const SOLUTIONS: usize = 8;
 pub struct Reply {
     /// Failing tests that passed.
     pub passed: Vec<String>,
-    /// Whether no passing test failed that was run.
-    pub clean: bool,
+    /// Both sides of the comparisons that failed, by test.
+    pub sides: BTreeMap<String, (String, String)>,
     /// What else was found.
     pub found: Found,
 }

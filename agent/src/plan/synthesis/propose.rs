@@ -50,12 +50,53 @@ impl Synthesis<'_> {
             let claim = format!("`{old}` should be `{}`", short(text));
             out.push(candidate(
                 scene,
-                change,
+                vec![change],
                 spot.line,
                 operator,
                 claim,
                 suspicion * prior / (1.0 + 0.15 * rank),
             ));
+        }
+        self.number(out)
+    }
+
+    /// Two expressions replaced by each two of some texts, the simplest first.
+    pub(super) fn replaced_both(
+        &mut self,
+        at: usize,
+        first: (usize, &[String]),
+        second: (usize, &[String]),
+        most: usize,
+    ) -> Vec<Candidate> {
+        let scene = &self.scenes[at];
+        let (one, other) = (&scene.places[first.0], &scene.places[second.0]);
+        let suspicion = scene.suspicion(one).min(scene.suspicion(other)) * 0.4;
+        let mut chosen: Vec<(usize, &String, &String)> = Vec::new();
+        for (i, a) in first.1.iter().enumerate() {
+            for (j, b) in second.1.iter().enumerate() {
+                if [a, b].iter().all(|text| !is_literal(text)) {
+                    chosen.push((i + j, a, b));
+                }
+            }
+        }
+        chosen.sort_by_key(|(rank, _, _)| *rank);
+        let mut out = Vec::new();
+        for (_, a, b) in chosen.into_iter().take(most) {
+            let changes = vec![
+                Change::new(one.range.clone(), a.clone()),
+                Change::new(other.range.clone(), b.clone()),
+            ];
+            let claim = format!(
+                "`{}` should be `{}`, and `{}` should be `{}`",
+                short(&one.text),
+                short(a),
+                short(&other.text),
+                short(b)
+            );
+            let score = suspicion / (1.0 + 0.15 * out.len() as f64);
+            let line = one.line.min(other.line);
+            let operator = "synthesis-value+synthesis-value";
+            out.push(candidate(scene, changes, line, operator, claim, score));
         }
         self.number(out)
     }
@@ -105,7 +146,7 @@ impl Synthesis<'_> {
             let score = suspicion / (1.0 + 0.15 * out.len() as f64);
             out.push(candidate(
                 scene,
-                change,
+                vec![change],
                 spot.line,
                 "synthesis-guard",
                 claim,
@@ -140,7 +181,7 @@ impl Synthesis<'_> {
             let score = suspicion / (1.0 + 0.15 * out.len() as f64);
             out.push(candidate(
                 scene,
-                change,
+                vec![change],
                 spot.line,
                 "synthesis-guard",
                 claim,
@@ -159,23 +200,27 @@ impl Synthesis<'_> {
     }
 }
 
-/// How much a specification says: many states leave little to chance.
+/// How much a specification says: many states leave little to chance, and many expressions that fit leave much.
 fn strength(found: &Found) -> f64 {
-    let states = found.states as f64;
-    0.5 + 0.5 * (states / (states + 2.0))
+    let (states, fitting) = (found.states as f64, found.found.len().max(1) as f64);
+    (0.5 + 0.5 * (states / (states + 2.0))) * (0.4 + 0.6 / fitting)
 }
 
 fn candidate(
     scene: &Scene,
-    change: Change,
+    mut changes: Vec<Change>,
     line: usize,
     operator: &str,
     claim: String,
     score: f64,
 ) -> Candidate {
+    changes.sort_by_key(|change| change.range.start);
     Candidate {
         id: 0,
-        edits: vec![Edit::replace(scene.file.clone(), change.range, change.text)],
+        edits: changes
+            .into_iter()
+            .map(|change| Edit::replace(scene.file.clone(), change.range, change.text))
+            .collect(),
         operator: operator.to_owned(),
         claim,
         file: scene.file.clone(),

@@ -13,6 +13,9 @@ use super::place::{Place, marks, places};
 use super::words::{expected, vocabulary};
 use crate::plan::Facts;
 
+/// What counts as nearer.
+const NEARER: f64 = 0.01;
+
 /// A function.
 pub struct Scene {
     /// File.
@@ -31,6 +34,12 @@ pub struct Scene {
     pub words: Vocabulary,
     /// Values at the visits of a place, by test.
     pub visits: BTreeMap<usize, BTreeMap<String, Vec<String>>>,
+    /// How near both sides of a test's assertion are, when nothing is forced.
+    pub nearness: BTreeMap<String, f64>,
+    /// Forced values with which they come nearer, and by how much.
+    pub leads: Vec<(f64, Force)>,
+    /// Whether two places were tried at once.
+    pub is_paired: bool,
     /// What failing assertions expect.
     pub expected: BTreeSet<String>,
     /// Suspiciousness by the first line of a statement.
@@ -70,6 +79,9 @@ pub fn scenes(facts: &Facts, most: usize) -> Vec<Scene> {
             words: vocabulary(syntax, function),
             places,
             visits: BTreeMap::new(),
+            nearness: BTreeMap::new(),
+            leads: Vec::new(),
+            is_paired: false,
             expected: expected(&facts.failures),
             lines: statements
                 .filter(|s| s.file == suspect.file)
@@ -93,6 +105,11 @@ impl Synthesis<'_> {
             ..Question::default()
         };
         let reply = self.ask(at, &[question]).pop()??;
+        for (test, sides) in &reply.sides {
+            self.scenes[at]
+                .nearness
+                .insert(test.clone(), nearness(sides));
+        }
         Some(reply.found.seen)
     }
 
@@ -107,10 +124,19 @@ impl Synthesis<'_> {
             })
             .collect();
         let replies = self.ask(at, &questions);
-        replies
-            .into_iter()
-            .map(|reply| reply.is_some_and(|reply| reply.passed.iter().any(|id| id == test)))
-            .collect()
+        let before = self.scenes[at].nearness.get(test).copied();
+        let before = before.unwrap_or_default();
+        let mut passing = Vec::new();
+        for (force, reply) in forces.iter().zip(replies) {
+            let reply = reply.unwrap_or_default();
+            let passes = reply.passed.iter().any(|id| id == test);
+            let near = reply.sides.get(test).map_or(0.0, nearness);
+            if !passes && force.visits.is_none() && near > before + NEARER {
+                self.scenes[at].leads.push((near - before, force.clone()));
+            }
+            passing.push(passes);
+        }
+        passing
     }
 
     /// Expressions that give what is needed in the failing tests and what was computed in the passing ones.
@@ -174,6 +200,11 @@ impl Synthesis<'_> {
             runs: self.oracle.runs(),
         });
     }
+}
+
+/// How near both sides of a failed comparison are; 0 is for a test that fails otherwise.
+fn nearness((left, right): &(String, String)) -> f64 {
+    0.2 + 0.8 * strsim::normalized_levenshtein(left, right)
 }
 
 /// A text on one line, abbreviated.

@@ -18,14 +18,16 @@ const NUMBERS: [&str; 3] = [
 const TRUTH: [&str; 1] = ["not __ndbg_recorded__"];
 const SERIES: [&str; 2] = ["__ndbg_recorded__[1:]", "__ndbg_recorded__[:-1]"];
 /// Distinct values that are tried before all places have had their turn.
-const FIRST: usize = 16;
+pub const FIRST: usize = 12;
 /// Longest side of a failing assertion that is put in.
 const SIDE: usize = 200;
+/// Failing tests in which values are put in.
+const TESTS: usize = 2;
 /// Values that help and are looked for.
 const HELPFUL: usize = 4;
 /// Visits, and values at each, that are tried one by one.
-const VISITS: usize = 6;
-const SINGLE: usize = 16;
+const VISITS: usize = 4;
+const SINGLE: usize = 10;
 
 impl Synthesis<'_> {
     /// Puts other values in at a place.
@@ -37,17 +39,18 @@ impl Synthesis<'_> {
         more: bool,
     ) -> Vec<Candidate> {
         let mut values = self.others(at, place);
+        // One visit of many is likelier to be the wrong one where a value leaves the function.
+        let returned = self.scenes[at].places[place].kind == Kind::Returned;
         if more {
             let others = values.split_off(FIRST.min(values.len()));
-            return if others.is_empty() {
-                Vec::new()
-            } else {
-                self.forced(at, place, &others)
-            };
+            let mut found = self.forced(at, place, &others);
+            if found.is_empty() && !returned {
+                found = self.at_single_visits(at, place, &values);
+            }
+            return found;
         }
         values.truncate(FIRST);
-        let near = near(&self.visited(at, place));
-        values.extend(near.iter().map(|text| (*text).to_owned()));
+        values.extend(self.near(at, place));
         // What the assertion expects shows whether the place matters; it is never written.
         let sides = facts.failures.iter().filter_map(|f| f.sides.as_ref());
         for side in sides.flat_map(|s| [&s.right, &s.left]) {
@@ -56,12 +59,17 @@ impl Synthesis<'_> {
                 values.push(side.to_owned());
             }
         }
-        self.forced(at, place, &values)
+        let mut found = self.forced(at, place, &values);
+        if found.is_empty() && returned {
+            found = self.at_single_visits(at, place, &values);
+        }
+        found
     }
 
-    /// Forces a place to each of some values, everywhere and then at single visits.
+    /// Forces a place to each of some values, at every visit.
     pub(super) fn forced(&mut self, at: usize, place: usize, values: &[String]) -> Vec<Candidate> {
-        let tests = self.visited(at, place);
+        let mut tests = self.visited(at, place);
+        tests.truncate(TESTS);
         let mut helping: Vec<(usize, Vec<Force>)> = Vec::new();
         for (test, _) in &tests {
             let forces: Vec<Force> = values
@@ -85,13 +93,6 @@ impl Synthesis<'_> {
         for (order, (number, forces)) in helping.iter().take(HELPFUL).enumerate() {
             let value = &values[*number];
             found.extend(self.explained(at, place, value, forces, order == 0));
-        }
-        if helping.is_empty() {
-            for (test, visits) in &tests {
-                if visits.len() > 1 && found.is_empty() {
-                    found.extend(self.at_one_visit(at, place, test, visits.len(), values));
-                }
-            }
         }
         found
     }
@@ -144,24 +145,30 @@ impl Synthesis<'_> {
     }
 
     /// A value at one visit of several: a new branch, or an expression for all of them.
-    fn at_one_visit(
-        &mut self,
-        at: usize,
-        place: usize,
-        test: &str,
-        visits: usize,
-        values: &[String],
-    ) -> Vec<Candidate> {
-        let mut forces = Vec::new();
-        for visit in 0..visits.min(VISITS) {
-            for value in values.iter().take(SINGLE) {
-                forces.push(Force {
-                    visits: Some(vec![visit]),
-                    ..whole(place, test, value)
-                });
+    fn at_single_visits(&mut self, at: usize, place: usize, values: &[String]) -> Vec<Candidate> {
+        let mut tests = self.visited(at, place);
+        tests.truncate(TESTS);
+        for (test, visits) in tests {
+            let count = if visits.len() > 1 {
+                visits.len().min(VISITS)
+            } else {
+                0
+            };
+            let mut forces = Vec::new();
+            for visit in 0..count {
+                for value in values.iter().take(SINGLE) {
+                    forces.push(Force {
+                        visits: Some(vec![visit]),
+                        ..whole(place, &test, value)
+                    });
+                }
+            }
+            let found = self.single(at, place, &test, forces);
+            if !found.is_empty() {
+                return found;
             }
         }
-        self.single(at, place, test, forces)
+        Vec::new()
     }
 
     /// What follows from the forces of one test that make it pass.
@@ -222,8 +229,14 @@ impl Synthesis<'_> {
         found
     }
 
+    /// Values near those that were computed at a place.
+    pub(super) fn near(&self, at: usize, place: usize) -> Vec<String> {
+        let near = near(&self.visited(at, place));
+        near.iter().map(|text| (*text).to_owned()).collect()
+    }
+
     /// How a value that was put in is written; none where it must not be.
-    fn written(&self, at: usize, place: usize, value: &str) -> Option<String> {
+    pub(super) fn written(&self, at: usize, place: usize, value: &str) -> Option<String> {
         let scene = &self.scenes[at];
         let spot = &scene.places[place];
         if !may_write(value, &scene.expected) {
@@ -291,7 +304,7 @@ pub fn whole(place: usize, test: &str, value: &str) -> Force {
 }
 
 /// A value in words.
-fn shown(value: &str) -> String {
+pub fn shown(value: &str) -> String {
     format!("`{}`", short(&value.replace(RECORDED, "its value")))
 }
 
