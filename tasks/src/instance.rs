@@ -151,6 +151,11 @@ impl HiddenTests {
     }
 }
 
+/// A name as far as it says which test: `test_a` of `test_a (package.module.Class)`.
+fn test_of(name: &str) -> &str {
+    name.split(" (").next().unwrap_or(name)
+}
+
 impl Instance {
     /// Hides `share` of the tests in [`Instance::fail_to_pass`] from the tool, at least one of them staying
     /// visible: with them a patch can be *correct* and not only *plausible*. Which ones depends on
@@ -159,10 +164,21 @@ impl Instance {
         if share <= 0.0 || !self.hidden.is_empty() || self.fail_to_pass.len() < 2 {
             return;
         }
-        let mut order: Vec<&String> = self.fail_to_pass.iter().collect();
+        // pytest deselects everything whose id begins with what it is told: a name that another one begins
+        // with cannot be hidden alone.
+        let alone = |name: &&String| {
+            let names = self.fail_to_pass.iter().chain(&self.pass_to_pass);
+            let mut others = names.filter(|other| other != name);
+            let own = test_of(name);
+            !others.any(|other| test_of(other).starts_with(own))
+        };
+        let mut order: Vec<&String> = self.fail_to_pass.iter().filter(alone).collect();
+        if order.is_empty() {
+            return;
+        }
         order.sort_by_cached_key(|name| crate::digest::hex(&[&self.id, name]));
-        let count = (order.len() as f64 * share).round() as usize;
-        let count = count.clamp(1, order.len() - 1);
+        let count = (self.fail_to_pass.len() as f64 * share).round() as usize;
+        let count = count.clamp(1, (self.fail_to_pass.len() - 1).min(order.len()));
         let hidden: Vec<String> = order.into_iter().take(count).cloned().collect();
         self.targets.clear();
         self.hidden.tests = hidden;
@@ -214,6 +230,15 @@ mod tests {
         instance.hidden.tests.clear();
         instance.hide(1.0);
         assert_eq!(instance.visible().count(), 1);
+        let names = ["t::total", "t::total_of_none", "t::mean"];
+        instance.fail_to_pass = names.map(String::from).to_vec();
+        instance.hidden.tests.clear();
+        instance.hide(1.0);
+        assert!(
+            !instance.hidden.tests.contains(&"t::total".to_owned()),
+            "{instance:?}"
+        );
+        assert_eq!(instance.hidden.tests.len(), 2);
         instance.fail_to_pass.truncate(1);
         instance.hidden.tests.clear();
         instance.hide(0.5);

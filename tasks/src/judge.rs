@@ -14,6 +14,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use ndbg_tools::Cancel;
 use ndbg_tools::git::GitError;
+use ndbg_tools::process::Exit;
 use ndbg_tools::python::pytest::{Cases, PytestError, Request, RunResults, TestOutcome};
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,11 @@ use crate::infrastructure::{Class, Infrastructure};
 use crate::instance::{Instance, Required};
 use crate::test_names::{file_of, is_truncated, node_id};
 use crate::tree::{Tree, TreeError, is_test_path};
+
+/// Time for the tests of FAIL_TO_PASS without a patch; what takes longer counts as failing.
+const FAILING: Duration = Duration::from_mins(2);
+/// Time for all other tests without a patch.
+const FIRST: Duration = Duration::from_mins(20);
 
 /// Limits of the runs.
 #[derive(Debug, Clone)]
@@ -129,60 +135,84 @@ impl Judge {
             }
             return Ok(known);
         }
-        let mut ids = known.fail_to_pass.clone();
-        ids.extend(known.pass_to_pass.iter().cloned());
-        let (paths, select) = match instance.required {
-            Required::Named => (files(tree, &ids), exact(&ids)),
-            _ => (instance.paths.clone(), None),
-        };
-        let results = runner.run(&paths, select, cancel)?;
+        if instance.required == Required::Named {
+            Self::named(&runner, tree, &mut known, cancel)?;
+            return Ok(known);
+        }
+        let results = runner.run(&instance.paths, None, cancel)?;
         known.seconds = results.elapsed.as_secs_f64();
         if results.tests.is_empty() && results.collect_errors.is_empty() {
             return Err(baseline("no test runs", &results));
         }
-        if let Some(id) = ids.iter().find(|id| {
-            !results
-                .collect_errors
-                .iter()
-                .any(|e| file_of(id) == file_of(&e.id))
-                && known.fail_to_pass.contains(id)
-                && status(&results, id).is_none()
-                && !is_prefix_of_any(id, &results)
-        }) {
-            return Err(baseline(&format!("{id} is not among the tests"), &results));
+        let mut required: BTreeSet<String> = known.fail_to_pass.iter().cloned().collect();
+        required.extend(passing(&results));
+        known.required = required
+            .into_iter()
+            .filter(|id| !known.hidden.contains(id))
+            .collect();
+        Ok(known)
+    }
+
+    /// What the tests that a task names do without a patch. Those that fail because of the bug run apart: they may
+    /// never end.
+    fn named(
+        runner: &Runner,
+        tree: &Tree,
+        known: &mut Known,
+        cancel: &Cancel,
+    ) -> Result<(), Infrastructure> {
+        let run = |ids: &[String], limit: Duration| {
+            let runner = Runner {
+                harness: runner.harness.clone(),
+                deadline: limit,
+            };
+            runner.run(&files(tree, ids), exact(ids), cancel)
+        };
+        let failing = run(&known.fail_to_pass, FAILING)?;
+        let hangs = failing.exit == Exit::TimedOut;
+        let nothing = failing.tests.is_empty() && failing.all.is_empty();
+        if nothing && failing.collect_errors.is_empty() && !hangs {
+            return Err(baseline("no test of FAIL_TO_PASS runs", &failing));
         }
-        if !known.fail_to_pass.is_empty()
-            && known.fail_to_pass.iter().all(|id| passes(&results, id))
-        {
+        let collected =
+            |id: &String| status(&failing, id).is_some() || is_prefix_of_any(id, &failing);
+        let in_broken_file = |id: &String| {
+            let mut errors = failing.collect_errors.iter();
+            errors.any(|error| file_of(id) == file_of(&error.id))
+        };
+        let gone = |id: &&String| !collected(id) && !in_broken_file(id);
+        if let (Some(id), false) = (known.fail_to_pass.iter().find(gone), hangs) {
+            return Err(baseline(&format!("{id} is not among the tests"), &failing));
+        }
+        if known.fail_to_pass.iter().all(|id| passes(&failing, id)) {
             return Err(baseline(
                 "every test of FAIL_TO_PASS passes here without a patch",
-                &results,
+                &failing,
             ));
         }
-        let hidden: BTreeSet<&String> = known.hidden.iter().collect();
-        let mut required: BTreeSet<String> = known
-            .fail_to_pass
-            .iter()
-            .filter(|id| !hidden.contains(id))
-            .cloned()
-            .collect();
-        if instance.required == Required::Named {
-            for id in &known.pass_to_pass {
-                if maintained(&results, id) {
-                    required.insert(id.clone());
-                } else {
-                    known.broken_here.push(id.clone());
-                }
-            }
-        } else {
-            required.extend(
-                passing(&results)
-                    .into_iter()
-                    .filter(|id| !hidden.contains(id)),
-            );
+        known.seconds = failing.elapsed.as_secs_f64();
+        if known.pass_to_pass.is_empty() {
+            known.required = visible(known);
+            return Ok(());
         }
-        known.required = required.into_iter().collect();
-        Ok(known)
+        let results = run(&known.pass_to_pass, runner.deadline)?;
+        if results.exit == Exit::TimedOut {
+            let text = format!(
+                "the tests of PASS_TO_PASS do not end within {} s without a patch",
+                runner.deadline.as_secs()
+            );
+            return Err(baseline(&text, &results));
+        }
+        known.seconds += results.elapsed.as_secs_f64();
+        known.required = visible(known);
+        for id in &known.pass_to_pass {
+            if maintained(&results, id) {
+                known.required.push(id.clone());
+            } else {
+                known.broken_here.push(id.clone());
+            }
+        }
+        Ok(())
     }
 
     /// Judges `patch`, a unified diff with paths relative to the top of the repository.
@@ -195,10 +225,12 @@ impl Judge {
         cancel: &Cancel,
     ) -> Result<Grade, Infrastructure> {
         let official = instance.required == Required::Named;
+        // Without hidden tests nothing is said.
+        let hides = !instance.hidden.is_empty();
         let failed = |reason: String| Grade {
             plausible: false,
             resolved: official.then_some(false),
-            correct: Some(false),
+            correct: hides.then_some(false),
             original: Some(false),
             reason: Some(reason),
         };
@@ -262,19 +294,25 @@ impl Judge {
             );
         }
         if let Some(reason) = reason {
-            grade.correct = Some(false);
+            grade.correct = hides.then_some(false);
             grade.reason = Some(reason);
             return Ok(grade);
         }
-        if !instance.hidden.is_empty() {
+        if hides {
             let reason = hidden(instance, known, &results);
             grade.correct = Some(reason.is_none());
             grade.reason = reason;
         }
         if grade.resolved == Some(false) && grade.reason.is_none() {
+            let not = known
+                .pass_to_pass
+                .iter()
+                .filter(|id| !maintained(&results, id));
+            let not: Vec<&String> = not.collect();
+            let first = not.first().map_or("a test", |id| id.as_str());
             grade.reason = Some(format!(
-                "{} tests of PASS_TO_PASS fail here without any patch, too",
-                known.broken_here.len()
+                "not resolved: {first} of PASS_TO_PASS does not pass, as it did not without the patch ({} in all)",
+                not.len()
             ));
         }
         Ok(grade)
@@ -300,7 +338,7 @@ impl Judge {
             deadline: if seconds > 0.0 {
                 self.deadline.max(known)
             } else {
-                self.deadline.max(Duration::from_mins(30))
+                self.deadline.max(FIRST)
             },
         })
     }
@@ -331,6 +369,14 @@ impl Runner {
                 }
             })
     }
+}
+
+/// Tests of FAIL_TO_PASS that a tool may see.
+fn visible(known: &Known) -> Vec<String> {
+    let all = known.fail_to_pass.iter();
+    all.filter(|id| !known.hidden.contains(id))
+        .cloned()
+        .collect()
 }
 
 /// What a name of a test means in a tree.

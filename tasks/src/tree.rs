@@ -9,10 +9,11 @@ use camino::{Utf8Path, Utf8PathBuf};
 use ndbg_tools::Cancel;
 use ndbg_tools::git::{self, GitError};
 use ndbg_tools::process::ProcessError;
+use ndbg_tools::project::ProjectError;
 use ndbg_tools::python::environment::Interpreter;
 use ndbg_tools::python::plugin;
 use ndbg_tools::python::pytest::Harness;
-use tempfile::TempDir;
+use ndbg_tools::worktree::Scratch;
 use thiserror::Error;
 
 use crate::environments::Prepared;
@@ -98,7 +99,7 @@ fn unfit(what: &str, error: TreeError) -> Infrastructure {
 /// A temporary copy; goes away with this value.
 #[derive(Debug)]
 pub struct Tree {
-    scratch: TempDir,
+    scratch: Scratch,
     root: Utf8PathBuf,
     top: Utf8PathBuf,
     original: Utf8PathBuf,
@@ -205,21 +206,15 @@ impl Tree {
     }
 
     fn bare(from: &Utf8Path, cancel: &Cancel) -> Result<Self, TreeError> {
-        let parent = std::env::temp_dir();
-        let shown = Utf8PathBuf::from(parent.to_string_lossy().as_ref());
-        let scratch = tempfile::Builder::new()
-            .prefix("ndbg-bench-")
-            .tempdir_in(&parent)
-            .map_err(TreeError::io(shown.clone()))?;
-        let root = Utf8PathBuf::from_path_buf(scratch.path().to_owned()).unwrap_or(shown);
-        let root = root.canonicalize_utf8().map_err(TreeError::io(root))?;
+        // What a killed run left behind goes away here, with the processes that it had.
+        let scratch = Scratch::alone().map_err(|error| match error {
+            ProjectError::Io { path, source } => TreeError::Io { path, source },
+            other => TreeError::io(from)(std::io::Error::other(other.to_string())),
+        })?;
+        let root = scratch.path().to_owned();
         // The folder keeps its name: with an `__init__.py` at the root it is the package's name.
         let top = root.join("w").join(from.file_name().unwrap_or("tree"));
         copy_folder(from, &top)?;
-        for name in ["tmp", "plugin"] {
-            let folder = root.join(name);
-            fs::create_dir(&folder).map_err(TreeError::io(folder))?;
-        }
         // A repository of its own: inside another one `git apply` would skip files without a word.
         git::run(&git::command(&top, ["init", "-q"]), cancel)?;
         Ok(Self {
@@ -261,6 +256,9 @@ impl Tree {
     pub fn touched(&self, patch: &[u8], cancel: &Cancel) -> Result<Vec<Utf8PathBuf>, TreeError> {
         let mut spec = git::command(&self.top, ["apply", "--numstat", "-z", "-"]);
         spec.input = patch.to_vec();
+        if !patch.ends_with(b"\n") {
+            spec.input.push(b'\n');
+        }
         let done = git::run(&spec, cancel)?;
         let text = String::from_utf8_lossy(&done.stdout).into_owned();
         Ok(text
@@ -282,6 +280,10 @@ impl Tree {
         ];
         let mut spec = git::command(&self.top, args);
         spec.input = patch.to_vec();
+        // Rows are stripped of their last line break, which git insists on.
+        if !patch.ends_with(b"\n") {
+            spec.input.push(b'\n');
+        }
         git::run(&spec, cancel)?;
         Ok(())
     }
@@ -354,34 +356,13 @@ fn copy_link(source: &Utf8Path, target: &Utf8Path) -> Result<(), TreeError> {
 /// Whether `path` is a test, a test's data or configuration of the tests: no place for a bug, and
 /// no place for a fix.
 pub fn is_test_path(path: &Utf8Path) -> bool {
-    let name = path.file_name().unwrap_or_default();
-    let python = path.extension() == Some("py");
-    if python && (name.starts_with("test_") || name.ends_with("_test.py") || name == "tests.py") {
-        return true;
-    }
-    if matches!(
-        name,
-        "conftest.py"
-            | "pytest.ini"
-            | ".pytest.ini"
-            | "tox.ini"
-            | "setup.cfg"
-            | "setup.py"
-            | "pyproject.toml"
-            | "noxfile.py"
-            | "sitecustomize.py"
-            | "usercustomize.py"
-    ) {
-        return true;
-    }
-    path.parent()
-        .into_iter()
-        .flat_map(Utf8Path::components)
-        .any(|part| matches!(part.as_str(), "tests" | "test" | "testing"))
+    ndbg_tools::protected::is_protected(path)
 }
 
 #[cfg(test)]
 mod tests {
+    use tempfile::TempDir;
+
     use super::*;
     use crate::task::write_file;
 

@@ -179,14 +179,91 @@ fn results_are_sarif_by_its_schema() {
 }
 
 #[test]
-fn a_patch_outside_of_the_allowed_paths_ends_the_step() {
-    let step = step(&Repo::buggy(), &[("NDBG_ALLOW_PATHS", "src/**")]);
+fn a_patch_outside_of_the_allowed_paths_ends_the_step_and_is_no_output() {
+    let repo = Repo::buggy();
+    let step = step(&repo, &[("NDBG_ALLOW_PATHS", "src/**")]);
     assert_eq!(step.code, Some(2), "{}", step.said);
     assert!(
         step.said.contains("::error") && step.said.contains("`allow-paths`"),
         "{}",
         step.said
     );
+    assert!(!step.said.contains("::notice"), "{}", step.said);
+    assert_eq!(step.outputs["outcome"], "not_fixed");
+    for name in ["patch-file", "changed-files"] {
+        assert_eq!(step.outputs[name], "", "{name}");
+    }
+    assert!(!step.outputs.contains_key("pr-body-file"));
+    assert!(step.outputs["summary"].contains("`allow-paths`"));
+    assert!(fs::exists(&step.outputs["report-file"]).unwrap());
+    assert!(
+        step.summary.starts_with("> **Refused:**"),
+        "{}",
+        step.summary
+    );
+}
+
+#[test]
+fn a_run_passes_on_nothing_of_another_one_in_the_same_job() {
+    let repo = Repo::buggy();
+    let first = step(&repo, &[]);
+    assert_eq!(first.outputs["outcome"], "fixed", "{}", first.said);
+    // Refused before there is a run, and ended without a patch.
+    for (inputs, outcome) in [
+        (
+            [("NDBG_PLANNER", "llm"), ("NDBG_MODEL", "nobody/nothing")],
+            "usage",
+        ),
+        (
+            [
+                ("NDBG_TEST", "test_calc.py::test_nothing"),
+                ("NDBG_KEY", ""),
+            ],
+            "nothing_to_fix",
+        ),
+    ] {
+        let second = step(&repo, &inputs);
+        assert_eq!(second.outputs["outcome"], outcome, "{}", second.said);
+        for name in ["patch-file", "pr-body-file", "changed-files"] {
+            let value = second.outputs.get(name).map_or("", String::as_str);
+            assert_eq!(value, "", "{name}");
+        }
+        let report = second.outputs.get("report-file");
+        assert_ne!(report, Some(&first.outputs["report-file"]));
+        assert!(!second.said.contains("calc.py,line="), "{}", second.said);
+        assert!(!second.summary.contains("# Fixed"), "{}", second.summary);
+    }
+    assert!(fs::exists(&first.outputs["patch-file"]).unwrap());
+}
+
+#[test]
+fn lines_of_inputs_may_have_blanks_around_them() {
+    let repo = Repo::buggy();
+    let step = step(
+        &repo,
+        &[
+            ("NDBG_TEST", "\r\n  test_calc.py::test_total \r\n \t\r\n"),
+            ("NDBG_ALLOW_PATHS", " docs/* \r\n\t*.py \r\n\r\n"),
+        ],
+    );
+    assert_eq!(step.code, Some(0), "{}", step.said);
+    assert_eq!(step.outputs["outcome"], "fixed", "{}", step.said);
+    assert_eq!(step.outputs["changed-files"], "calc.py");
+}
+
+#[test]
+fn changed_files_have_the_names_that_they_have_on_disk() {
+    let file = "app/st%2C,k \u{e9}.py";
+    let test = "import importlib\n\ntotal = importlib.import_module('st%2C,k \u{e9}').total\n\n\n\
+                def test_total():\n    assert total([1, 2, 3]) == 6\n";
+    let repo = Repo::new(&[(file, ndbg_tests::BUGGY), ("app/test_stock.py", test)]);
+    let step = step(
+        &repo,
+        &[("NDBG_REPO_PATH", "app"), ("NDBG_ALLOW_PATHS", "app/*")],
+    );
+    assert_eq!(step.outputs["outcome"], "fixed", "{}", step.said);
+    assert_eq!(step.outputs["changed-files"], file);
+    assert!(repo.path(file).exists());
 }
 
 #[test]
@@ -196,6 +273,9 @@ fn inputs_that_are_missing_or_wrong_are_named() {
         ("NDBG_PLANNER", "llm", "`model` is needed"),
         ("NDBG_PLANNER", "magic", "input `planner`"),
         ("NDBG_MAX_TIME", "soon", "input `max-time`"),
+        ("NDBG_MAX_TIME", "0", "input `max-time`"),
+        ("NDBG_MAX_TIME", "00", "input `max-time`"),
+        ("NDBG_MAX_TIME", "99999999999999999999", "input `max-time`"),
         ("NDBG_MAX_COST", "$(touch evil)", "input `max-cost`"),
         ("NDBG_REPO_PATH", "nowhere", "input `repo-path`"),
     ] {
@@ -206,6 +286,7 @@ fn inputs_that_are_missing_or_wrong_are_named() {
             "{}",
             step.said
         );
+        assert_eq!(step.outputs["outcome"], "usage");
         assert!(!repo.path("evil").exists());
     }
 }
@@ -305,6 +386,62 @@ fn only_small_changes_of_plain_unprotected_files_may_be_published() {
         let (may, said) = check(&text, globs);
         assert!(!may && said.contains(why), "{text:.80}: {said}");
     }
+}
+
+#[test]
+fn a_patch_is_checked_as_a_whole_in_whatever_folder() {
+    let repo = Repo::new(&[
+        ("shop.py", "x = 1\n"),
+        ("test_shop.py", "y = 1\n"),
+        ("sub/deep/a.py", "z = 1\n"),
+    ]);
+    let patch = |file: &str| {
+        format!(
+            "diff --git a/{file} b/{file}\n--- a/{file}\n+++ b/{file}\n@@ -1 +1 @@\n-{0} = 1\n+{0} = 2\n",
+            match file {
+                "shop.py" => "x",
+                "test_shop.py" => "y",
+                _ => "z",
+            }
+        )
+    };
+    let inside = patch("sub/deep/a.py");
+    for (folder, text, globs, why) in [
+        ("sub", patch("shop.py"), "shop.py", None),
+        ("sub/deep", inside.clone(), "sub/*", None),
+        ("sub", patch("test_shop.py"), "", Some("is protected")),
+        ("sub", patch("shop.py"), "sub/*", Some("not among")),
+        ("sub/deep", inside.clone(), "a.py", Some("not among")),
+        (
+            "sub/deep",
+            inside + &patch("test_shop.py"),
+            "",
+            Some("is protected"),
+        ),
+    ] {
+        // Named from where it is called.
+        fs::write(repo.path(folder).join("check.diff"), &text).unwrap();
+        let done = repo
+            .isolated("bash")
+            .arg(action().join("action/check-patch.sh"))
+            .args(["check.diff", globs])
+            .current_dir(repo.path(folder))
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&done.stdout).into_owned();
+        assert_eq!(done.status.success(), why.is_none(), "{text}: {said}");
+        assert!(said.contains(why.unwrap_or("may be published")), "{said}");
+    }
+    let elsewhere = Repo::without_git(&[("a.diff", &patch("shop.py"))]);
+    let done = elsewhere
+        .isolated("bash")
+        .arg(action().join("action/check-patch.sh"))
+        .arg("a.diff")
+        .current_dir(elsewhere.root())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(!done.status.success() && said.contains("no git repository"));
 }
 
 #[test]

@@ -245,6 +245,8 @@ fn a_killed_run_goes_on_without_repeating_what_was_finished() {
     check(&done, 4);
     child.kill().unwrap();
     child.wait().unwrap();
+    let left = fs::read_dir(bench.repo.tmp()).unwrap().count();
+    assert!(left > 0, "a killed run cleans up nothing");
     let before = fs::metadata(&first).unwrap().modified().unwrap();
     let done = bench.run(&out, &[]);
     check(&done, 0);
@@ -253,6 +255,9 @@ fn a_killed_run_goes_on_without_repeating_what_was_finished() {
     for id in ["shop-1", "shop-2", "shop-3"] {
         assert_eq!(record(&out, id)["plausible"], true, "{id}");
     }
+    // Nor is anything left of the killed one: its `fix` is killed and its folders are removed.
+    let left: Vec<_> = fs::read_dir(bench.repo.tmp()).unwrap().flatten().collect();
+    assert!(left.is_empty(), "{left:?}");
 }
 
 #[test]
@@ -297,7 +302,11 @@ fn shards_merge_to_the_same_bytes_in_any_order() {
     check(&bench.run(&at("other"), &["--gold"]), 0);
     let done = merge(["a", "other"], "mixed");
     check(&done, 2);
-    assert!(stderr(&done).contains("set of tasks"), "{}", stderr(&done));
+    assert!(
+        stderr(&done).contains("another number of tasks: 2 and not 4"),
+        "{}",
+        stderr(&done)
+    );
 }
 
 #[test]
@@ -375,6 +384,118 @@ fn a_thousand_finished_tasks_are_gone_on_from_in_less_than_two_seconds() {
     );
     // Twice the time, since this runs unoptimised and beside other tests.
     assert!(seconds < 4.0, "{seconds} s");
+}
+
+const MORE: &str = "
+
+def test_total_of_one():
+    assert total([4]) == 4
+";
+
+#[test]
+fn only_what_can_be_hidden_alone_is_hidden() {
+    let bench = Bench::new();
+    let mut row = bench.row("shop-1");
+    // `test_total` cannot be deselected without `test_total_of_one`.
+    bench.repo.write("test_calc.py", format!("{TEST}{MORE}"));
+    row["test_patch"] = json!(bench.repo.git(&["diff", &bench.base, "--", "test_calc.py"]));
+    row["FAIL_TO_PASS"] = json!([
+        "test_calc.py::test_total",
+        "test_calc.py::test_total_of_one"
+    ]);
+    bench.write(&[row]);
+    let out = bench.repo.outside("results");
+    check(&bench.run(&out, &["--hide", "0.5"]), 0);
+    let record = record(&out, "shop-1");
+    assert_eq!(record["infrastructure"], Json::Null, "{record}");
+    assert_eq!(record["correct"], true, "{record}");
+    assert_eq!(record["resolved"], true, "{record}");
+}
+
+#[test]
+fn nothing_is_said_of_correctness_without_hidden_tests() {
+    let bench = Bench::new();
+    let mut wrong = bench.row("wrong");
+    wrong["patch"] = json!(
+        bench
+            .reference
+            .replace("+        result += price", "+        result *= price")
+    );
+    let mut garbage = bench.row("garbage");
+    garbage["patch"] = json!("no diff at all");
+    let mut stripped = bench.row("stripped");
+    stripped["patch"] = json!(bench.reference.strip_suffix('\n').unwrap());
+    stripped["test_patch"] = json!(bench.test_patch.strip_suffix('\n').unwrap());
+    bench.write(&[wrong, garbage, stripped]);
+    let out = bench.repo.outside("results");
+    let done = bench.run(&out, &["--gold"]);
+    check(&done, 0);
+    assert_eq!(record(&out, "wrong")["correct"], Json::Null);
+    assert_eq!(record(&out, "wrong")["resolved"], false);
+    assert_eq!(
+        record(&out, "garbage")["infrastructure"]["class"],
+        "baseline"
+    );
+    assert_eq!(record(&out, "stripped")["resolved"], true);
+    let stdout = String::from_utf8_lossy(&done.stdout);
+    assert!(!stdout.contains("correct"), "{stdout}");
+}
+
+#[test]
+fn patches_that_configure_the_tests_are_refused() {
+    let bench = Bench::new();
+    let new = |path: &str, text: &str| {
+        format!(
+            "diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+{text}\n"
+        )
+    };
+    let rows: Vec<Json> = [
+        ("toml", "pytest.toml", "[pytest]"),
+        ("hidden-toml", ".pytest.toml", "[pytest]"),
+        ("metadata", "zz-1.dist-info/entry_points.txt", "[pytest11]"),
+        ("path", "zz.pth", "import os"),
+    ]
+    .iter()
+    .map(|(id, path, text)| {
+        let mut row = bench.row(id);
+        row["patch"] = json!(format!("{}{}", bench.reference, new(path, text)));
+        row
+    })
+    .collect();
+    bench.write(&rows);
+    let out = bench.repo.outside("results");
+    check(&bench.run(&out, &["--gold"]), 0);
+    for row in &rows {
+        let record = record(&out, row["instance_id"].as_str().unwrap());
+        assert_eq!(record["resolved"], false, "{record}");
+        assert!(
+            record["reason"]
+                .as_str()
+                .unwrap()
+                .contains("changes the tests"),
+            "{record}"
+        );
+    }
+}
+
+#[test]
+fn arguments_that_fix_does_not_take_are_said_before_any_task() {
+    let bench = Bench::new();
+    bench.write(&[bench.row("shop-1")]);
+    let out = bench.repo.outside("results");
+    for (arguments, says) in [
+        (
+            ["--", "--bogus"].as_slice(),
+            "unexpected argument '--bogus'",
+        ),
+        (&["--", "--planner", "llm"], "no model is named"),
+        (&["--", "--out", "x"], "cannot be passed on"),
+    ] {
+        let done = bench.run(&out, arguments);
+        check(&done, 2);
+        assert!(stderr(&done).contains(says), "{}", stderr(&done));
+    }
+    assert!(!out.join("results.json").exists());
 }
 
 /// What reads predictions in the official evaluation, run on ours.

@@ -1,7 +1,10 @@
 //! Arguments, events and what people read.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // A test fails by panicking.
 
-use ndbg_tests::{Repo, TEST, Venv};
+use std::fs;
+use std::process::Stdio;
+
+use ndbg_tests::{Repo, TEST, Venv, binary};
 use serde_json::Value as Json;
 
 #[test]
@@ -100,4 +103,68 @@ fn localize_ranks_the_function_with_the_bug_first() {
     assert_eq!(run.code, Some(0), "{}", run.told());
     let ranking: Json = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!(ranking["functions"][0]["qualname"], "total");
+}
+
+/// Ways to print a result, with those that need no project first.
+fn printing(run: &str) -> [Vec<&str>; 7] {
+    [
+        vec!["completions", "bash"],
+        vec!["man"],
+        vec!["--help"],
+        vec!["fix", "--help"],
+        vec!["--version"],
+        vec!["report", run],
+        vec!["doctor"],
+    ]
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_result_that_a_full_disk_loses_is_an_error() {
+    let repo = Repo::buggy();
+    let out = repo.outside("run");
+    repo.fix().run_dir(&out).run().is_fixed();
+    for args in printing(out.as_str()) {
+        let full = fs::OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
+        let done = repo
+            .isolated(binary::path())
+            .args(&args)
+            .current_dir(repo.root())
+            .stdout(full)
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(done.status.code(), Some(4), "{args:?}: {told}");
+        assert!(
+            told.starts_with("error: cannot write to stdout: ") && told.lines().count() == 1,
+            "{args:?}: {told}"
+        );
+    }
+}
+
+#[test]
+fn a_reader_that_has_had_enough_is_no_error() {
+    let repo = Repo::buggy();
+    let out = repo.outside("run");
+    repo.fix().run_dir(&out).run().is_fixed();
+    for args in printing(out.as_str()) {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let done = repo
+            .isolated(binary::path())
+            .args(&args)
+            .current_dir(repo.root())
+            .stdout(Stdio::from(writer))
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert_eq!(
+            (done.status.code(), told.as_str()),
+            (Some(0), ""),
+            "{args:?}"
+        );
+    }
 }

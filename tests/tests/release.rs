@@ -25,13 +25,14 @@ fn stand_in(repo: &Repo) -> Utf8PathBuf {
     path
 }
 
-/// Packs `program`; it must succeed.
+/// Packs `program`, whatever it is; it must succeed.
 fn pack(repo: &Repo, program: &Utf8Path, out: &Utf8Path, more: &[(&str, &str)]) -> Vec<u8> {
     let done = repo
         .isolated("bash")
         .arg(top().join("release/build.sh"))
         .args(["--target", "x86_64-unknown-linux-musl"])
-        .args(["--binary", program.as_str(), "--out", out.as_str()])
+        .args(["--binary", program.as_str(), "--not-static"])
+        .args(["--out", out.as_str()])
         .env("SOURCE_DATE_EPOCH", "1700000000")
         .envs(more.iter().copied())
         .output()
@@ -160,21 +161,67 @@ fn an_archive_depends_on_its_contents_only() {
     }
 }
 
+/// `release/build.sh` with these arguments.
+fn build(repo: &Repo, arguments: &[&str]) -> Output {
+    repo.isolated("bash")
+        .arg(top().join("release/build.sh"))
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
 #[test]
 fn arguments_that_make_no_release_are_named() {
     let repo = Repo::without_git(&[]);
+    let folder = repo.outside("");
+    let packed = stand_in(&repo);
+    let out = packed.join("below-a-file");
     for (arguments, why) in [
-        (["--target", "sparc"], "no release is made for sparc"),
-        (["--binary", "/nowhere"], "/nowhere is no program"),
-        (["--frobnicate", "1"], "there is no argument --frobnicate"),
+        (&["--target", "sparc"][..], "no release is made for sparc"),
+        (&["--binary", "/nowhere"], "/nowhere is no program"),
+        (&["--binary", folder.as_str()], "is no program"),
+        (&["--not-static"], "goes with --binary"),
+        (&["--frobnicate", "1"], "there is no argument --frobnicate"),
+        (
+            &[
+                "--binary",
+                packed.as_str(),
+                "--not-static",
+                "--out",
+                out.as_str(),
+            ],
+            "cannot be made",
+        ),
     ] {
-        let done = repo
-            .isolated("bash")
-            .arg(top().join("release/build.sh"))
-            .args(arguments)
-            .output()
-            .unwrap();
-        assert_eq!(done.status.code(), Some(2));
+        let done = build(&repo, arguments);
+        assert_eq!(done.status.code(), Some(2), "{arguments:?}");
         assert!(said(&done).contains(why), "{}", said(&done));
     }
+}
+
+#[test]
+fn only_static_programs_are_packed_unless_told_otherwise() {
+    let repo = Repo::without_git(&[]);
+    let out = repo.outside("out");
+    let script = stand_in(&repo);
+    // The shell that this runs with has a loader.
+    for program in [script.as_str(), "/bin/bash"] {
+        let done = build(&repo, &["--binary", program, "--out", out.as_str()]);
+        assert_eq!(done.status.code(), Some(2), "{program}");
+        assert!(said(&done).contains("is no static program"));
+        assert!(said(&done).contains("--not-static"));
+        assert!(!out.exists());
+    }
+}
+
+#[test]
+fn help_says_every_argument_and_nothing_else() {
+    let repo = Repo::without_git(&[]);
+    let done = build(&repo, &["--help"]);
+    assert_eq!(done.status.code(), Some(0));
+    let help = String::from_utf8(done.stdout).unwrap();
+    for argument in ["--target", "--binary", "--not-static", "--out"] {
+        assert!(help.contains(argument), "{argument}: {help}");
+    }
+    assert!(!help.contains("set -e") && !help.contains('#'), "{help}");
 }

@@ -8,6 +8,7 @@ pub mod folders;
 pub mod git;
 pub mod process;
 pub mod project;
+pub mod protected;
 pub mod python;
 pub mod source;
 pub mod trace;

@@ -30,6 +30,15 @@ pub struct Scratch {
 impl Scratch {
     /// Makes a scratch folder for work on `project`, and sweeps those that dead runs left behind.
     pub fn new(project: &Project) -> Result<Self, ProjectError> {
+        Self::of(project.git.then(|| project.root.clone()))
+    }
+
+    /// Makes a scratch folder for work on no project of the user's, and sweeps in the same way.
+    pub fn alone() -> Result<Self, ProjectError> {
+        Self::of(None)
+    }
+
+    fn of(repository: Option<Utf8PathBuf>) -> Result<Self, ProjectError> {
         let parent = Utf8PathBuf::from_path_buf(std::env::temp_dir())
             .unwrap_or_else(|_| Utf8PathBuf::from("/tmp"));
         let parent = parent.canonicalize_utf8().unwrap_or(parent);
@@ -41,7 +50,7 @@ impl Scratch {
         let path = Utf8PathBuf::from_path_buf(folder.keep())
             .map_err(|path| ProjectError::NotAFolder(path.to_string_lossy().as_ref().into()))?;
         let scratch = Self {
-            repository: project.git.then(|| project.root.clone()),
+            repository,
             path,
             count: AtomicUsize::new(0),
         };

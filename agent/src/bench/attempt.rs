@@ -90,6 +90,9 @@ fn once(
     fs::create_dir_all(out).map_err(disk)?;
     let prepared = attempts.environments.prepare(instance, say, cancel)?;
     let tree = Tree::of(instance, &prepared, cancel)?;
+    if !prepared.warm {
+        say("running its tests without a patch");
+    }
     let known = attempts.judge.known(instance, &prepared, &tree, cancel)?;
     let patch_file = out.join("patch.diff");
     let mut record = if attempts.gold {
@@ -103,6 +106,16 @@ fn once(
     let grade = attempts
         .judge
         .judge(instance, &prepared, &known, &patch, cancel)?;
+    if attempts.gold
+        && let Some(reason) = grade.reason.as_ref().filter(|reason| {
+            reason.starts_with("does not apply") || reason.starts_with("no unified diff")
+        })
+    {
+        return Err(Infrastructure::new(
+            Class::Baseline,
+            format!("the known repair: {reason}"),
+        ));
+    }
     record.grade(grade);
     record.environment_made = !prepared.warm;
     record.broken_here = known.broken_here.len();
@@ -122,7 +135,6 @@ fn run_fix(
         .args(["fix", "--json", "--repo", tree.top().as_str()])
         .args(["--out", out.as_str()])
         .args(["--max-time", &attempts.max_time.as_secs().to_string()])
-        .args(["--jobs", &attempts.fix_jobs.to_string()])
         .args(["--python", prepared.interpreter.path.as_str()]);
     for target in targets(instance, known) {
         spec = spec.args(["--test", &target]);
@@ -138,7 +150,9 @@ fn run_fix(
     for (name, value) in &instance.env {
         spec = spec.arg(format!("--env={name}={value}"));
     }
-    // What the user says comes last and wins.
+    if !super::fix_arguments::names(&attempts.fix_arguments, "--jobs") {
+        spec = spec.args(["--jobs", &attempts.fix_jobs.to_string()]);
+    }
     spec = spec.args(&attempts.fix_arguments);
     // The child is this program: it needs the keys that it keeps from its own children.
     for (name, value) in std::env::vars() {

@@ -3,6 +3,7 @@
 mod arguments;
 mod attempt;
 mod compare;
+mod fix_arguments;
 mod interpreter;
 mod log;
 mod measure;

@@ -105,6 +105,7 @@ impl ResultsError {
                 Some("name a new folder with `--out`, or give the settings that it was begun with")
             }
             Self::Locked { .. } => Some("wait for it, or name another folder with `--out`"),
+            Self::Broken { .. } => Some("remove that file; its task is then run again"),
             Self::Conflict { .. } => Some("merge the shards of one benchmark run, each once"),
             _ => None,
         }
@@ -136,6 +137,12 @@ pub struct Header {
     pub gold: bool,
     /// Further arguments of `fix`.
     pub fix_arguments: Vec<String>,
+    /// Program that is measured, where it is not the one that runs the benchmark.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
+    /// Interpreter for all tasks, where it was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub python: Option<String>,
     /// Names of all tasks.
     pub tasks: Vec<String>,
     /// Tasks that cannot be run, with the reason.
@@ -145,6 +152,7 @@ pub struct Header {
 impl Header {
     /// The first setting in which `other` differs, with both values.
     fn difference(&self, other: &Self) -> Option<(&'static str, String, String)> {
+        let named = |name: Option<&String>| name.cloned().unwrap_or_else(|| "none named".into());
         let model = |header: &Self| header.model.clone().unwrap_or_else(|| "none".into());
         let rows = [
             ("version", self.version.clone(), other.version.clone()),
@@ -171,6 +179,21 @@ impl Header {
                 "argument of `fix`",
                 self.fix_arguments.join(" "),
                 other.fix_arguments.join(" "),
+            ),
+            (
+                "program",
+                named(self.program.as_ref()),
+                named(other.program.as_ref()),
+            ),
+            (
+                "interpreter",
+                named(self.python.as_ref()),
+                named(other.python.as_ref()),
+            ),
+            (
+                "number of tasks",
+                self.tasks.len().to_string(),
+                other.tasks.len().to_string(),
             ),
             ("set of tasks", self.digest.clone(), other.digest.clone()),
         ];

@@ -1,6 +1,7 @@
 //! `ndbg-agent bench run`: tasks of any format, in a results folder that can be gone on with.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -12,11 +13,16 @@ use ndbg_tasks::{Environments, Instance, Judge, formats};
 use ndbg_tools::Cancel;
 
 use super::attempt::{Attempts, attempt};
+use super::fix_arguments;
 use super::record::Record;
 use super::results::{FORMAT, Header, Results, ResultsError, Store};
 use crate::fix::stop::Stop;
 use crate::outcome::Outcome;
+use crate::report::visible::{ellipsize, visible};
+use crate::report::wording::plural;
 
+/// Letters of a line.
+const WIDEST: usize = 200;
 /// Least time for one run of a task's tests.
 const JUDGE_LIMIT: Duration = Duration::from_mins(1);
 /// Memory that tests may use when a patch is judged; the default of `fix`.
@@ -39,10 +45,13 @@ pub struct BenchRun {
     pub python: Option<Utf8PathBuf>,
     pub fix_arguments: Vec<String>,
     pub program: Utf8PathBuf,
+    /// The same, where the user named it.
+    pub program_named: Option<String>,
 }
 
 /// Runs the verb.
 pub fn run(settings: &BenchRun, cancel: &Cancel) -> Result<Outcome, Stop> {
+    fix_arguments::check(&settings.fix_arguments)?;
     let (instances, header) = read(settings)?;
     let (store, known) = Store::open(&settings.out, &header, settings.shard)?;
     let mine: Vec<&Instance> = instances
@@ -119,30 +128,24 @@ fn read(settings: &BenchRun) -> Result<(Vec<Instance>, Header), Stop> {
     for instance in &mut instances {
         instance.hide(settings.hidden_share);
     }
+    let mut unsupported = read.unsupported;
     if settings.gold {
+        let without = instances
+            .iter()
+            .filter(|instance| instance.reference.is_none());
+        unsupported.extend(without.map(|one| (one.id.clone(), "has no known repair".to_owned())));
         instances.retain(|instance| instance.reference.is_some());
     }
     if instances.is_empty() {
         let text = format!("no task of `{}` can be run", settings.tasks);
-        let reason = read.unsupported.first();
+        let reason = unsupported.first();
         let hint = reason.map_or_else(
-            || "check the options".to_owned(),
+            || "the file names no task".to_owned(),
             |(id, reason)| format!("{id}: {reason}"),
         );
         return Err(Stop::new(Outcome::Usage, text).hint(hint));
     }
-    let option = |name: &str| {
-        let mut words = settings.fix_arguments.iter();
-        let mut found = None;
-        while let Some(word) = words.next() {
-            if word == name {
-                found = words.next().cloned();
-            } else if let Some(value) = word.strip_prefix(name).and_then(|w| w.strip_prefix('=')) {
-                found = Some(value.to_owned());
-            }
-        }
-        found
-    };
+    let option = |name: &str| fix_arguments::value(&settings.fix_arguments, name);
     let shown = format!("{instances:?}");
     let header = Header {
         format: FORMAT,
@@ -151,7 +154,7 @@ fn read(settings: &BenchRun) -> Result<(Vec<Instance>, Header), Stop> {
         digest: ndbg_tasks::digest::hex(&[&shown]),
         planner: option("--planner").unwrap_or_else(|| "search".into()),
         model: option("--model"),
-        simulator: option("--simulator").unwrap_or_else(|| "default".into()),
+        simulator: option("--simulator").unwrap_or_else(|| "off".into()),
         max_time: settings.max_time.as_secs(),
         hidden_share: settings.hidden_share,
         gold: settings.gold,
@@ -160,7 +163,9 @@ fn read(settings: &BenchRun) -> Result<(Vec<Instance>, Header), Stop> {
             .iter()
             .map(|instance| instance.id.clone())
             .collect(),
-        unsupported: read.unsupported,
+        unsupported,
+        program: settings.program_named.clone(),
+        python: settings.python.as_ref().map(ToString::to_string),
     };
     Ok((instances, header))
 }
@@ -177,7 +182,7 @@ fn announce(settings: &BenchRun, header: &Header, mine: usize, done: usize) {
         1 => "; 1 cannot be run here".into(),
         n => format!("; {n} cannot be run here"),
     };
-    eprintln!("{} tasks{part}{others}", header.tasks.len());
+    eprintln!("{}{part}{others}", plural(header.tasks.len(), "task"));
     if done > 0 {
         eprintln!("{done} are done already");
     }
@@ -198,11 +203,13 @@ fn work(
         bar.enable_steady_tick(Duration::from_millis(500));
     }
     let say = |line: &str| {
+        // What tests and installations print is none of the terminal's business.
+        let line = ellipsize(&visible(line), WIDEST, "…");
         // A hidden bar prints nothing.
         if bar.is_hidden() {
             eprintln!("{line}");
         } else {
-            bar.println(line);
+            bar.println(&line);
         }
     };
     let next = AtomicUsize::new(0);
@@ -299,12 +306,19 @@ fn line(record: &Record) -> String {
     let verdict = match (record.plausible, record.correct) {
         (true, Some(true)) => "plausible and correct",
         (true, Some(false)) => "plausible, but wrong",
-        (true, None) if record.resolved == Some(true) => "plausible, resolved",
         (true, None) => "plausible",
         (false, _) => "not solved",
     };
-    let mut out = format!("{}: {verdict}, {:.1} s", record.task, record.seconds);
-    if !record.plausible {
+    let resolved = match record.resolved {
+        Some(true) if record.plausible => ", resolved",
+        Some(false) if record.plausible => ", not resolved",
+        _ => "",
+    };
+    let mut out = format!("{}: {verdict}{resolved}", record.task);
+    if record.ending != super::record::Ending::NotRun {
+        let _ = write!(out, ", {:.1} s", record.seconds);
+    }
+    if !record.plausible || record.resolved == Some(false) {
         let why = record
             .reason
             .as_deref()
@@ -330,7 +344,7 @@ fn conclude(settings: &BenchRun, results: &Results) {
         .collect();
     let count = |test: fn(&Record) -> bool| tried.iter().filter(|record| test(record)).count();
     println!(
-        "tasks with a result      {:>6} of {}",
+        "tasks done               {:>6} of {}",
         records.len(),
         results.header.tasks.len()
     );
@@ -339,10 +353,10 @@ fn conclude(settings: &BenchRun, results: &Results) {
         count(|r| r.plausible),
         tried.len()
     );
-    let judged = count(|r| r.correct.is_some() && (r.plausible || r.correct == Some(true)));
+    let judged = count(|r| r.correct.is_some());
     if judged > 0 {
         println!(
-            "correct                  {:>6} of {judged} plausible ones with hidden tests",
+            "correct                  {:>6} of {judged} with hidden tests",
             count(|r| r.plausible && r.correct == Some(true))
         );
     }

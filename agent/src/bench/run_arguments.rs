@@ -5,6 +5,7 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use clap::Args;
 use ndbg_dataset::shard::Shard;
+use ndbg_tasks::formats::Format;
 
 use super::results;
 use super::run::BenchRun;
@@ -88,6 +89,16 @@ fn share(text: &str) -> Result<f64, String> {
 impl RunArguments {
     /// Settles the arguments.
     pub fn settle(self) -> anyhow::Result<BenchRun> {
+        for (folder, format, name) in [
+            (&self.quixbugs, Format::QuixBugs, "QuixBugs"),
+            (&self.bugsinpy, Format::BugsInPy, "BugsInPy"),
+        ] {
+            if let Some(folder) = folder
+                && Format::of(folder) != Some(format)
+            {
+                anyhow::bail!("`{folder}` is no checkout of {name}");
+            }
+        }
         let tasks = self.tasks.or(self.quixbugs).or(self.bugsinpy);
         Ok(BenchRun {
             tasks: tasks.unwrap_or_default(),
@@ -103,6 +114,7 @@ impl RunArguments {
             retry: self.retry,
             python: self.python.map(camino::absolute_utf8).transpose()?,
             fix_arguments: self.fix_arguments,
+            program_named: self.program.as_ref().map(ToString::to_string),
             program: match self.program {
                 Some(program) => camino::absolute_utf8(program)?,
                 None => Utf8PathBuf::try_from(std::env::current_exe()?)?,

@@ -14,6 +14,7 @@ use super::trace::say;
 use crate::fix;
 use crate::fix::resumable::{self, Resumable};
 use crate::fix::settings::{FixSettings, Limits};
+use crate::fix::stop::Stop;
 use crate::outcome::Outcome;
 use crate::report::{ColorChoice, ProgressChoice, Reporter, ReporterOptions, StdoutMode};
 
@@ -85,6 +86,13 @@ pub struct FixArguments {
     simulator: String,
     #[command(flatten)]
     planner: PlannerArguments,
+}
+
+impl FixArguments {
+    /// Whether the planner that they name can be settled.
+    pub fn check(self) -> Result<(), Stop> {
+        self.planner.settle(Utf8PathBuf::new()).map(|_| ())
+    }
 }
 
 /// Runs the verb.

@@ -20,10 +20,13 @@ mod resume;
 mod simulate;
 mod trace;
 
+use std::any::Any;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
 
+use crate::fix::stop::Stop;
 use crate::outcome::Outcome;
 use crate::report::ColorChoice;
 
@@ -37,6 +40,26 @@ struct Arguments {
     color: Color,
     #[command(subcommand)]
     verb: Verb,
+}
+
+/// Whether `fix` takes these arguments, as far as it can be said without a project; else what is wrong, in a line.
+pub(crate) fn check_fix(arguments: &[String]) -> Result<(), String> {
+    let words = ["ndbg-agent", "fix"].into_iter().map(str::to_owned);
+    let parsed = Arguments::try_parse_from(words.chain(arguments.iter().cloned()));
+    let Verb::Fix(fix) = parsed
+        .map_err(|error| {
+            let text = error.to_string();
+            let first = text.lines().next().unwrap_or_default();
+            first.strip_prefix("error: ").unwrap_or(first).to_owned()
+        })?
+        .verb
+    else {
+        return Err("that is another command".into());
+    };
+    fix.check().map_err(|stop| match stop.hint {
+        Some(hint) => format!("{}; {hint}", stop.message),
+        None => stop.message,
+    })
 }
 
 #[derive(Debug, Subcommand)]
@@ -84,40 +107,79 @@ fn exit_codes() -> String {
     format!("Exit codes:\n{}", lines.join("\n"))
 }
 
-/// Nobody listens any more (`… | head`): no reason for a panic's message. The panic itself unwinds, so
-/// that everything is cleaned up.
-fn quiet_broken_pipes() {
+/// Prints a result. Whoever reads may have had enough, and that is no failure; a result that is lost in another way is.
+pub(crate) fn print(result: &[u8]) -> Result<(), Stop> {
+    let mut out = io::stdout().lock();
+    reached(out.write_all(result).and_then(|()| out.flush()))
+}
+
+/// What became of a result that was printed.
+fn reached(printed: io::Result<()>) -> Result<(), Stop> {
+    match printed {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Stop::new(
+            Outcome::Environment,
+            format!("cannot write to stdout: {error}"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Why a macro of the standard library could not print, in its words: it panics then.
+fn print_failure<'a>(payload: &'a (dyn Any + Send)) -> Option<&'a str> {
+    let message = payload.downcast_ref::<String>()?;
+    message.strip_prefix("failed printing to ")
+}
+
+/// Where nothing can be printed, a panic's message says nothing of use. The panic itself unwinds, so that everything
+/// is cleaned up.
+fn quiet_failed_prints() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if !is_broken_pipe(panic.payload()) {
+        if print_failure(panic.payload()).is_none() {
             usual(panic);
         }
     }));
 }
 
-fn is_broken_pipe(payload: &(dyn std::any::Any + Send)) -> bool {
-    let message = payload.downcast_ref::<String>();
-    message.is_some_and(|text| text.contains("Broken pipe") && text.contains("failed printing"))
+/// Says why the program could not do what it was to do. Stderr may be the stream that failed: then there is no place
+/// left to say it.
+fn fail(why: &str) -> ExitCode {
+    let _ = writeln!(io::stderr(), "error: {why}");
+    ExitCode::from(Outcome::Environment.exit_code())
+}
+
+/// Prints the help, the version, or what is wrong with the command line.
+fn explain(error: &clap::Error) -> ExitCode {
+    let printed = error.print().and_then(|()| io::stdout().flush());
+    match reached(printed) {
+        // There is no place left to say it where this was to go to stderr.
+        Err(stop) if !error.use_stderr() => fail(&stop.message),
+        _ => ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(1)),
+    }
 }
 
 /// Parses the command line and runs the verb.
 pub fn main() -> ExitCode {
     ndbg_tools::process::shield();
-    quiet_broken_pipes();
-    let arguments = Arguments::parse();
+    quiet_failed_prints();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return explain(&error),
+    };
     let color = arguments.color.into();
     let done = std::panic::catch_unwind(|| run(arguments.verb, color));
     let code = match done {
         Ok(code) => code,
-        Err(payload) if is_broken_pipe(&*payload) => return ExitCode::SUCCESS,
-        Err(payload) => std::panic::resume_unwind(payload),
+        Err(payload) => match print_failure(&*payload) {
+            // Nobody listens any more (`… | head`).
+            Some(why) if why.contains("Broken pipe") => return ExitCode::SUCCESS,
+            Some(why) => return fail(&format!("cannot write to {why}")),
+            None => std::panic::resume_unwind(payload),
+        },
     };
     match code {
         Ok(code) => ExitCode::from(code),
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(Outcome::Environment.exit_code())
-        }
+        Err(error) => fail(&format!("{error:#}")),
     }
 }
 

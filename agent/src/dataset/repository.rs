@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::trajectories::{Drawing, of_repository};
-use crate::fix::protected::is_test_name;
 use crate::fix::session::Session;
 use crate::trace::source;
+use ndbg_tools::protected::is_test_name;
 
 /// Events that are recorded of a test file.
 const MAX_EVENTS: u64 = 300_000;

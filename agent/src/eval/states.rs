@@ -148,7 +148,7 @@ fn entry(
         EventKind::Call | EventKind::Exception => return Ok(None),
     };
     let file = recording.file_of(event).name.clone();
-    if crate::fix::protected::is_protected(Utf8Path::new(&file)) {
+    if ndbg_tools::protected::is_protected(Utf8Path::new(&file)) {
         return Ok(None);
     }
     let Ok(state) = infer::state(recording, event.index(), repo) else {

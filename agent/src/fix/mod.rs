@@ -12,7 +12,6 @@ mod judge;
 pub mod localize;
 mod model;
 mod observe;
-pub mod protected;
 mod reproduce;
 pub mod resumable;
 pub(crate) mod screen;

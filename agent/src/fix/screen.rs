@@ -14,12 +14,12 @@ use ndbg_tools::source::SourceFile;
 use super::baseline::Baseline;
 use super::cold::Cold;
 use super::judge::{judge, symptom};
-use super::protected::is_test_name;
 use super::session::{Session, note};
 use super::stop::Stop;
 use super::trial::Trial;
 use crate::plan::{Candidate, Screened};
 use crate::report::{Event, Level, Reporter};
+use ndbg_tools::protected::is_test_name;
 
 /// Most failing tests run per candidate; the verifier runs them all.
 const MUST: usize = 30;

@@ -2,9 +2,9 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::protected::is_test_name;
 use super::stop::Stop;
 use crate::outcome::Outcome;
+use ndbg_tools::protected::is_test_name;
 
 /// What was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]

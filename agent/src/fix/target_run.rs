@@ -8,11 +8,11 @@ use ndbg_tools::python::pytest::{Harness, Mode, Request, RunResults};
 
 use super::baseline::Baseline;
 use super::budget::Budget;
-use super::protected::is_test_name;
 use super::session::Session;
 use super::stop::Stop;
 use super::target::{Target, matches_nothing};
 use crate::outcome::Outcome;
+use ndbg_tools::protected::is_test_name;
 
 /// The paths that pytest collects for targets.
 pub fn unique_paths(targets: &[Target]) -> Vec<String> {

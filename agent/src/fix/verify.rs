@@ -15,13 +15,13 @@ use ndbg_tools::worktree::Worktree;
 
 use super::baseline::Baseline;
 use super::budget::Budget;
-use super::protected::is_protected;
 use super::session::Session;
 use super::stop::Stop;
 use super::tampering::tampering;
 use crate::plan::Candidate;
 use crate::report::event::VerifyStep;
 use crate::report::{Event, Reporter};
+use ndbg_tools::protected::is_protected;
 
 /// A patch as contents.
 #[derive(Debug, Clone)]

@@ -19,6 +19,9 @@ const NEEDED: &[&str] = &[
     "FAIL_TO_PASS",
 ];
 
+/// Bytes of a name: a file system takes 255, and parts are added to it.
+const LONGEST: usize = 200;
+
 /// Reads all rows of a file.
 pub fn read(path: &Utf8Path) -> Result<Read, FormatError> {
     let text = fs::read_to_string(path).map_err(FormatError::io(path))?;
@@ -26,8 +29,21 @@ pub fn read(path: &Utf8Path) -> Result<Read, FormatError> {
     let wrong = |place: String, message: String| FormatError::Row { place, message };
     let mut out = Read::default();
     if path.extension() == Some("json") {
-        let value: Value = serde_json::from_str(text)
-            .map_err(|error| wrong(format!("{path}:{}", error.line()), error.to_string()))?;
+        let value: Value = serde_json::from_str(text).map_err(|error| {
+            let lines = text
+                .lines()
+                .next()
+                .is_some_and(|line| serde_json::from_str::<Value>(line).is_ok());
+            let hint = if lines {
+                "; JSON lines belong into a file that ends in .jsonl"
+            } else {
+                ""
+            };
+            wrong(
+                format!("{path}:{}", error.line()),
+                format!("is no JSON: {error}{hint}"),
+            )
+        })?;
         let rows: Vec<Value> = match value {
             Value::Array(rows) => rows,
             // One row, or rows by name.
@@ -78,9 +94,15 @@ pub fn instance(row: &Map<String, Value>) -> Result<Result<Instance, (String, St
         }
     }
     let id = text(row, "instance_id")?;
-    if id.is_empty() || id.starts_with('.') || id.contains(['/', '\\', '\0', '\n']) {
+    if id.is_empty()
+        || id.len() > LONGEST
+        || id.starts_with('.')
+        || id.contains(['/', '\\'])
+        || id.contains(char::is_control)
+    {
+        let shown: String = id.escape_debug().take(60).collect();
         return Err(format!(
-            "field `instance_id` (`{id}`) cannot be the name of a folder"
+            "field `instance_id` (`{shown}`) cannot be the name of a folder"
         ));
     }
     let repository = text(row, "repo")?;
@@ -113,7 +135,17 @@ pub fn instance(row: &Map<String, Value>) -> Result<Result<Instance, (String, St
     if instance.fail_to_pass.is_empty() {
         return Err("field `FAIL_TO_PASS` names no test".into());
     }
-    for line in list(row, "test_cmd")? {
+    let mut lines = list(row, "test_cmd")?;
+    if lines.len() > 1
+        && lines
+            .iter()
+            .any(|line| test_command::parse_script(line).is_err())
+    {
+        // The words of one command.
+        let joined = shlex::try_join(lines.iter().map(String::as_str));
+        lines = joined.into_iter().collect();
+    }
+    for line in lines {
         match test_command::parse_script(&line) {
             Ok(commands) => {
                 for command in commands {
@@ -217,6 +249,8 @@ mod tests {
             ("FAIL_TO_PASS", json!([])),
             ("PASS_TO_PASS", json!({"a": 1})),
             ("instance_id", json!("../x")),
+            ("instance_id", json!("x".repeat(300))),
+            ("instance_id", json!("a\u{1b}[31mred")),
             ("repo", json!(["o"])),
         ] {
             let mut bad = row();
@@ -246,6 +280,9 @@ mod tests {
         assert_eq!(instance.python.as_deref(), Some("3.9"));
         assert_eq!(instance.pytest_args, ["-p", "no:randomly"]);
         assert_eq!(instance.env, [("TZ".to_owned(), "UTC".to_owned())]);
+        own["test_cmd"] = json!(["pytest", "-q", "-k", "not slow"]);
+        let read = read_lines(&own.to_string()).unwrap();
+        assert_eq!(read.instances[0].pytest_args, ["-k", "not slow"]);
         own["test_cmd"] = json!("tox -e py");
         let read = read_lines(&own.to_string()).unwrap();
         assert!(read.instances.is_empty());

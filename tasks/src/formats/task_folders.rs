@@ -84,6 +84,9 @@ fn row(folder: &Utf8Path) -> Result<Map<String, Value>, FormatError> {
         ("patch", "gold.patch"),
         ("problem_statement", "problem_statement.md"),
     ] {
+        if name == "problem_statement.md" && !folder.join(name).exists() {
+            continue;
+        }
         row.insert(field.into(), Value::String(text(name)?));
     }
     Ok(row)

@@ -105,7 +105,8 @@ pub struct Figures {
     pub correct: Share,
     /// Resolved by the rule of SWE-bench, of those judged that have that rule.
     pub resolved: Share,
-    /// Runs judged that cannot be resolved here: a test of PASS_TO_PASS fails without any patch.
+    /// Runs judged with a test of PASS_TO_PASS that fails here without any patch; unless the patch mends it, they stay
+    /// unresolved.
     pub broken_here: usize,
     /// Candidates executed until the first plausible patch, of runs with a plausible patch.
     pub first_plausible_executions: Spread,

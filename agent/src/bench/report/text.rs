@@ -85,13 +85,21 @@ fn one_setting(setting: &Setting, several: bool) -> String {
         "correct",
         correct,
         "passes tests it never saw",
-        "no task has hidden tests",
+        if figures.judged == 0 {
+            "nothing was judged"
+        } else {
+            "no task has hidden tests"
+        },
     );
     line(
         "resolved",
         resolved,
         "by SWE-bench's own rule",
-        "no task has SWE-bench's rule",
+        if figures.judged == 0 {
+            "nothing was judged"
+        } else {
+            "no task has SWE-bench's rule"
+        },
     );
     if figures.infrastructure > 0 {
         let _ = writeln!(

@@ -36,7 +36,7 @@ pub fn missing(setting: &Setting) -> Option<String> {
 pub fn broken(figures: &Figures) -> Option<String> {
     (figures.broken_here > 0).then(|| {
         format!(
-            "{} cannot be resolved here: a test of PASS_TO_PASS fails without any patch",
+            "{}: a test of PASS_TO_PASS fails here without any patch, and leaves the task unresolved unless the patch mends it",
             plural(figures.broken_here, "run")
         )
     })

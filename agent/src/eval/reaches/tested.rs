@@ -13,12 +13,12 @@ use ndbg_tools::source::SourceFile;
 use ndbg_tools::source::syntax::Syntax;
 use serde::Serialize;
 
-use crate::fix::protected::is_protected;
 use crate::fix::session::{self, Session};
 use crate::fix::settings::ProjectSettings;
 use crate::fix::stop::Stop;
 use crate::outcome::Outcome;
 use crate::report::Reporter;
+use ndbg_tools::protected::is_protected;
 
 /// Time after which no further test is started.
 const TESTS: Duration = Duration::from_mins(3);

@@ -12,9 +12,9 @@ use ndbg_tools::source::SourceFile;
 use ndbg_tools::source::syntax::{Function, Statement, Syntax};
 
 use super::baseline::Baseline;
-use super::protected::is_protected;
 use super::session::Session;
 use crate::plan::{Failure, SuspectFunction, SuspectStatement};
+use ndbg_tools::protected::is_protected;
 use spectrum::{Spectra, TestSet};
 
 /// Files larger than this are not searched: they are data or generated.

@@ -5,9 +5,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::answer::Hypothesis;
 use super::locate::{Misplaced, Strictness, located, near_names};
 use super::prediction::Verdict;
-use crate::fix::protected::is_protected;
 use crate::fix::tampering::tampering;
 use crate::plan::{Candidate, Facts};
+use ndbg_tools::protected::is_protected;
 
 /// Numbers of candidates begin here, beyond those of other planners.
 pub const FIRST_ID: u64 = 1_000_000_000;

@@ -10,6 +10,8 @@ pub fn is_protected(path: &Utf8Path) -> bool {
         "conftest.py"
             | "pytest.ini"
             | ".pytest.ini"
+            | "pytest.toml"
+            | ".pytest.toml"
             | "tox.ini"
             | "setup.cfg"
             | "pyproject.toml"
@@ -30,8 +32,16 @@ pub fn is_protected(path: &Utf8Path) -> bool {
             matches!(
                 part.as_str(),
                 "tests" | "test" | "testing" | "site-packages" | ".git" | ".github"
-            )
+            ) || is_metadata(part.as_str())
         })
+}
+
+/// Whether a folder describes an installed package, whose entry points pytest loads as plugins.
+fn is_metadata(name: &str) -> bool {
+    matches!(
+        Utf8Path::new(name).extension(),
+        Some("dist-info" | "egg-info")
+    )
 }
 
 /// Whether a file name is pytest's default for tests.
@@ -53,6 +63,10 @@ mod tests {
             "a/conftest.py",
             "pyproject.toml",
             "x_test.py",
+            "pytest.toml",
+            "zz-1.dist-info/entry_points.txt",
+            "src/zz.egg-info/entry_points.txt",
+            "zz.pth",
         ] {
             assert!(is_protected(Utf8Path::new(path)), "{path}");
         }
