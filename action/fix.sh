@@ -3,12 +3,25 @@
 # only, so that none of them is ever read as a command.
 set -euo pipefail
 
-stop() {
+report_error() {
   # Inputs could pretend to be commands of the runner.
   local text=${1//'%'/%25}
   text=${text//$'\r'/%0D}
   printf '::error title=ndbg-agent::%s\n' "${text//$'\n'/%0A}"
+}
+stop() {
+  report_error "$1"
+  printf 'outcome=usage\n' >>"$GITHUB_OUTPUT"
   exit 2
+}
+# Lines without the blanks at both ends, carriage returns among them, and none that is empty.
+lines() {
+  local line
+  while read -r line; do
+    # `read` leaves out blanks at both ends, but no carriage return.
+    line=${line%"${line##*[![:space:]]}"}
+    [ -z "$line" ] || printf '%s\n' "$line"
+  done <<<"$1"
 }
 
 case "$NDBG_PLANNER" in
@@ -16,17 +29,19 @@ case "$NDBG_PLANNER" in
   llm | auto) [ -n "$NDBG_MODEL" ] || stop "input \`model\` is needed with the planner \`$NDBG_PLANNER\`" ;;
   *) stop "input \`planner\` is search, llm or auto, not \`$NDBG_PLANNER\`" ;;
 esac
-[[ $NDBG_MAX_TIME =~ ^[0-9]+$ ]] || stop 'input `max-time` is no whole number of seconds'
+[[ $NDBG_MAX_TIME =~ ^0*[1-9][0-9]{0,8}$ ]] || stop 'input `max-time` is no whole number of seconds from 1 on'
 [[ $NDBG_MAX_COST =~ ^[0-9]+(\.[0-9]+)?$ ]] || stop 'input `max-cost` is no amount'
 [ -d "$NDBG_REPO_PATH" ] || stop "input \`repo-path\`: there is no folder \`$NDBG_REPO_PATH\`"
 
-run_dir=${RUNNER_TEMP:?}/ndbg-agent/run
-mkdir -p "$run_dir"
+# A folder of its own for every run: the action may be used several times in a job, and no run may pass on what
+# another one left.
+mkdir -p "${RUNNER_TEMP:?}/ndbg-agent"
+run_dir=$(mktemp -d "$RUNNER_TEMP/ndbg-agent/run-XXXXXXXX")
 args=(fix --repo "$NDBG_REPO_PATH" --out "$run_dir" --max-time "$NDBG_MAX_TIME" --planner "$NDBG_PLANNER")
 [ -z "$NDBG_PYTHON" ] || args+=(--python "$NDBG_PYTHON")
 while IFS= read -r test; do
-  [ -z "$test" ] || args+=(--test="$test")
-done <<<"$NDBG_TEST"
+  args+=(--test="$test")
+done < <(lines "$NDBG_TEST")
 if [ "$NDBG_PLANNER" != search ]; then
   args+=(--model "$NDBG_MODEL" --max-cost "$NDBG_MAX_COST")
   [ -z "$NDBG_BASE_URL" ] || args+=(--base-url "$NDBG_BASE_URL")
@@ -50,22 +65,43 @@ unset NDBG_KEY
 code=0
 "$NDBG_BIN" "${args[@]}" >/dev/null || code=$?
 
-if [ -f "$run_dir/events.jsonl" ]; then
+patch=$run_dir/patch.diff
+refused=''
+if [ -s "$patch" ] && [ -n "$(lines "$NDBG_ALLOW_PATHS")" ]; then
+  (cd -- "$NDBG_REPO_PATH" && bash "$NDBG_ACTION_PATH/action/check-patch.sh" "$patch" "$NDBG_ALLOW_PATHS") ||
+    refused='a patch was verified, but input `allow-paths` does not let it be used'
+fi
+
+if [ -s "$run_dir/events.jsonl" ]; then
   "$NDBG_BIN" report "$run_dir" --format outputs >>"$GITHUB_OUTPUT"
-  if [ -s "$run_dir/patch.diff" ]; then
+  if [ -n "$refused" ]; then
+    # The last value of an output holds. Whoever looks at one of them only must not use the patch.
+    printf '%s\n' outcome=not_fixed patch-file= changed-files= "summary=$refused" >>"$GITHUB_OUTPUT"
+  elif [ -s "$patch" ]; then
     "$NDBG_BIN" report "$run_dir" --format pull-request >"$run_dir/pull-request.md"
     printf 'pr-body-file=%s\n' "$run_dir/pull-request.md" >>"$GITHUB_OUTPUT"
   fi
   if [ "$NDBG_CREATE_REPORT" = true ]; then
-    "$NDBG_BIN" report "$run_dir" --format annotations
+    if [ -n "$refused" ]; then
+      printf '> **Refused:** %s.\n\n' "$refused" >>"$GITHUB_STEP_SUMMARY"
+    else
+      "$NDBG_BIN" report "$run_dir" --format annotations
+    fi
     "$NDBG_BIN" report "$run_dir" --format summary >>"$GITHUB_STEP_SUMMARY"
   fi
+else
+  # It ended before there was anything to report.
+  case "$code" in
+    2) outcome=usage ;;
+    130) outcome=interrupted ;;
+    *) outcome=environment ;;
+  esac
+  printf 'outcome=%s\n' "$outcome" >>"$GITHUB_OUTPUT"
+  report_error "it ended with $code before there was anything to report; the log says why"
 fi
-if [ -s "$run_dir/patch.diff" ] && [ -n "$NDBG_ALLOW_PATHS" ]; then
-  # Globs and the diff are relative to the root of the repository.
-  (cd "$(git -C "$NDBG_REPO_PATH" rev-parse --show-toplevel)" &&
-    bash "$NDBG_ACTION_PATH/action/check-patch.sh" "$run_dir/patch.diff" "$NDBG_ALLOW_PATHS") ||
-    stop 'the verified patch changes files outside of input `allow-paths`'
+if [ -n "$refused" ]; then
+  report_error "$refused"
+  exit 2
 fi
 case "$code" in
   # Fixed, not fixed, nothing to fix, flaky, over the budget: the output `outcome` says which.

@@ -3,7 +3,7 @@
 # Nothing of the repository is run.
 set -euo pipefail
 
-folder=$1
+folder=$(cd -- "$1" && pwd)
 base=$2
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 patch=$folder/patch.diff
@@ -15,6 +15,8 @@ if git ls-remote --exit-code --heads "https://x-access-token:$GH_TOKEN@github.co
   printf '::notice title=ndbg-agent::this patch was proposed before: %s\n' "$head"
   exit 0
 fi
+# `git apply` passes over what lies outside of the folder that it is called in.
+cd -- "$(git rev-parse --show-toplevel)"
 git switch --quiet --create "$head"
 git apply --index "$patch"
 git -c user.name=ndbg-agent -c user.email=ndbg-agent@users.noreply.github.com \

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# release/build.sh [--target TRIPLE] [--binary PATH] [--out DIR]: a static Linux program with its completions,
-# manual pages, licences and the action, as DIR/ndbg-agent-TRIPLE.tar.gz with a checksum beside it. These are the
-# names that action/install.sh fetches.
+# release/build.sh [--target TRIPLE] [--binary PATH [--not-static]] [--out DIR]: a static Linux program with its
+# completions, manual pages, licences and the action, as DIR/ndbg-agent-TRIPLE.tar.gz with a checksum beside it. These
+# are the names that action/install.sh fetches.
 #
-# --target  x86_64-unknown-linux-musl where the toolchain has its standard library, else
-#           x86_64-unknown-linux-gnu with the C library linked in. The action fetches the first.
-# --binary  packs this program and builds none; it may be a dynamic one.
-# --out     target/release-files by default.
+# --target      x86_64-unknown-linux-musl where the toolchain has its standard library, else
+#               x86_64-unknown-linux-gnu with the C library linked in. The action fetches the first.
+# --binary      packs this program and builds none.
+# --not-static  with --binary: packs it even where it is no static program, for tests; such an archive is no release.
+# --out         target/release-files by default.
+# --help        this text.
 #
 # Needs GNU tar, gzip, binutils and coreutils; to build, cargo and a C compiler (musl-gcc for musl). The archive is
 # the same for the same commit, program and gzip, whoever makes it: times come from SOURCE_DATE_EPOCH, or from the
@@ -20,11 +22,13 @@ stop() {
   exit 2
 }
 say() { printf '%s\n' "$1" >&2; }
+# The comment at the head of this file.
+show_help() { sed -n -e '1d' -e '/^#/!q' -e 's/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; }
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 musl=x86_64-unknown-linux-musl
 gnu=x86_64-unknown-linux-gnu
-target='' binary='' out=$root/target/release-files
+target='' binary='' static_only=true out=$root/target/release-files
 while [ $# -gt 0 ]; do
   case "$1" in
     --target | --binary | --out)
@@ -36,9 +40,18 @@ while [ $# -gt 0 ]; do
       esac
       shift 2
       ;;
-    *) stop "there is no argument $1" 'release/build.sh [--target TRIPLE] [--binary PATH] [--out DIR]' ;;
+    --not-static)
+      static_only=false
+      shift
+      ;;
+    -h | --help)
+      show_help
+      exit 0
+      ;;
+    *) stop "there is no argument $1" 'release/build.sh --help says which there are' ;;
   esac
 done
+[ "$static_only" = true ] || [ -n "$binary" ] || stop '--not-static goes with --binary only'
 
 has_std() { [ -d "$(rustc --print sysroot)/lib/rustlib/$1/lib" ]; }
 
@@ -54,10 +67,14 @@ case "$target" in
   *) stop "no release is made for $target" "the targets are $musl and $gnu" ;;
 esac
 
+is_elf() { [ "$(head -c 4 "$1" | tr -d '\0')" = $'\x7fELF' ]; }
 # Whether a program needs no loader and no library. `ldd` would run it; this reads.
 is_static() {
-  ! readelf --program-headers --wide "$1" | grep -q ' INTERP ' &&
-    ! readelf --dynamic --wide "$1" | grep -q '(NEEDED)'
+  local headers libraries
+  is_elf "$1" || return 1
+  headers=$(readelf --program-headers --wide "$1") || return 1
+  libraries=$(readelf --dynamic --wide "$1") || return 1
+  [[ $headers != *' INTERP '* && $libraries != *'(NEEDED)'* ]]
 }
 
 if [ -z "$binary" ]; then
@@ -80,9 +97,12 @@ if [ -z "$binary" ]; then
     cargo build --release --locked --manifest-path "$root/Cargo.toml" --target-dir "$root/target" \
     --target "$target" --bin ndbg-agent
   binary=$root/target/$target/release/ndbg-agent
-  is_static "$binary" || stop "$binary is not static: $(readelf --dynamic --wide "$binary" | grep '(NEEDED)')"
 fi
-[ -x "$binary" ] || stop "$binary is no program"
+{ [ -f "$binary" ] && [ -x "$binary" ]; } || stop "$binary is no program"
+if [ "$static_only" = true ] && ! is_static "$binary"; then
+  stop "$binary is no static program, and an archive of that name has to hold one" \
+    'build without --binary, or say --not-static if nobody is to install it'
+fi
 
 if [ -z "${SOURCE_DATE_EPOCH:-}" ]; then
   SOURCE_DATE_EPOCH=$(git -C "$root" log -1 --format=%ct) ||
@@ -98,9 +118,8 @@ stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 cp "$binary" "$stage/ndbg-agent"
 chmod 755 "$stage/ndbg-agent"
-if [ "$(head -c 4 "$binary")" = $'\x7fELF' ]; then
+if is_elf "$binary"; then
   strip --strip-all "$stage/ndbg-agent"
-  is_static "$stage/ndbg-agent" || say "note: $binary is not static"
 fi
 mkdir -p "$stage/completions" "$stage/man/man1" "$stage/action"
 for shell in bash:ndbg-agent.bash zsh:_ndbg-agent fish:ndbg-agent.fish elvish:ndbg-agent.elv \
@@ -112,7 +131,7 @@ cp "$root"/{README.md,CHANGELOG.md,LICENSE,LICENSE-APACHE,LICENSE-MIT,action.yml
 cp "$root"/action/*.sh "$stage/action"
 
 name=ndbg-agent-$target.tar.gz
-mkdir -p "$out"
+mkdir -p "$out" || stop "the folder $out cannot be made"
 (cd "$stage" && tar --create --file - --format=ustar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 \
   --numeric-owner --mode='u=rwX,go=rX' -- *) | gzip --no-name >"$out/$name"
 (cd "$out" && sha256sum "$name" >"$name.sha256")

@@ -97,19 +97,17 @@ pub fn points(ground: &Ground<'_>, activation: ActivationId, needed: &Literal) -
         seen: HashSet::new(),
         points: Vec::new(),
     };
-    walk.returned(
-        activation,
-        Belief {
-            needed: needed.clone(),
-            confidence: 1.0,
-            predicted: false,
-        },
-    );
+    let belief = Belief {
+        needed: needed.clone(),
+        confidence: 1.0,
+        predicted: false,
+    };
+    walk.returned(activation, &belief);
     while let Some(want) = walk.todo.pop_front() {
         if walk.points.len() >= POINTS {
             break;
         }
-        walk.name(want);
+        walk.name(&want);
     }
     walk.points
 }
@@ -224,7 +222,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A call should have returned something else.
-    fn returned(&mut self, activation: ActivationId, belief: Belief) -> bool {
+    fn returned(&mut self, activation: ActivationId, belief: &Belief) -> bool {
         let recording = self.recording();
         let last = recording.activation(activation).last;
         let event = recording.event(last);
@@ -244,16 +242,16 @@ impl<'a> Walk<'a> {
         if !self.ground.programs.contains_key(&self.file(before)) {
             return false;
         }
-        let Some(number) = self.point(before, Part::Returned, recorded, &belief) else {
+        let Some(number) = self.point(before, Part::Returned, recorded, belief) else {
             return false;
         };
         let mut further = false;
         if let Some(Stmt::Return(inner)) = self.statement(before)
             && let Some(value) = &inner.value
         {
-            further = self.wanted(value, before, &belief);
+            further = self.wanted(value, before, belief);
         }
-        self.branch(before, &belief);
+        self.branch(before, belief);
         self.points[number].is_leaf = !further;
         true
     }
@@ -304,7 +302,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A name should have held something else.
-    fn name(&mut self, want: Want) {
+    fn name(&mut self, want: &Want) {
         let recording = self.recording();
         let Some(after) = self.binding(want.at, &want.name) else {
             return;
@@ -312,17 +310,17 @@ impl<'a> Walk<'a> {
         let recorded = self.held(after, &want.name).map(|held| held.to_string());
         let Some(recorded) = recorded else { return };
         let Some(before) = recording.previous_in_activation(after) else {
-            self.argument(after, &want, recorded);
+            self.argument(after, want, recorded);
             return;
         };
         if recording.kind(before) == EventKind::Call {
             // Bound together with the arguments.
-            self.argument(before, &want, recorded);
+            self.argument(before, want, recorded);
             return;
         }
         let part = Part::Variable(want.name.clone());
         let bound = match self.statement(before) {
-            Some(statement) => self.bound(statement, before, &want),
+            Some(statement) => self.bound(statement, before, want),
             None => Bound::Here(false),
         };
         match bound {
@@ -622,7 +620,7 @@ impl<'a> Walk<'a> {
 
     fn call(&mut self, call: &'a ExprCall, at: EventId, belief: &Belief) -> bool {
         if let Some(activation) = self.called(call, at) {
-            return self.returned(activation, belief.clone());
+            return self.returned(activation, belief);
         }
         let (name, mut slots) = match &*call.func {
             Expr::Name(name) if crate::harness::expression::is_builtin(name.id.as_str()) => {

@@ -107,7 +107,7 @@ impl ResultsError {
             Self::Locked { .. } => Some("wait for it, or name another folder with `--out`"),
             Self::Broken { .. } => Some("remove that file; its task is then run again"),
             Self::Conflict { .. } => Some("merge the shards of one benchmark run, each once"),
-            _ => None,
+            Self::Io { .. } => None,
         }
     }
 }

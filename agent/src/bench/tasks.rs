@@ -1,7 +1,6 @@
 //! `ndbg-agent bench tasks`.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -96,9 +95,10 @@ pub fn run(settings: &TasksRun, cancel: &Cancel) -> anyhow::Result<Outcome> {
         results.insert(record.task.clone(), record);
     }
     let records: Vec<Record> = results.into_values().collect();
-    if !records.is_empty() {
-        // A closed pipe (`| head`) is no reason to panic.
-        let _ = std::io::stdout().write_all(table::render(&records).as_bytes());
+    if !records.is_empty()
+        && let Err(stop) = crate::cli::print(table::render(&records).as_bytes())
+    {
+        return Ok(super::said(&stop));
     }
     Ok(if cancel.is_set() {
         Outcome::Interrupted

@@ -1,10 +1,10 @@
 //! `ndbg-agent completions`.
 
-use std::io::Write as _;
-
 use clap::{Args, Command};
 use clap_complete::Shell;
 
+use super::print;
+use super::trace::say;
 use crate::outcome::Outcome;
 
 /// Print the completions of a shell
@@ -23,9 +23,10 @@ pub struct CompletionsArguments {
 /// Runs the verb for the program that `command` describes.
 pub fn run(arguments: &CompletionsArguments, command: Command) -> Outcome {
     let script = script(arguments.shell, command);
-    // Whoever reads may have had enough.
-    let _ = std::io::stdout().lock().write_all(&script);
-    Outcome::Fixed
+    match print(&script) {
+        Ok(()) => Outcome::Fixed,
+        Err(stop) => say(&stop),
+    }
 }
 
 fn script(shell: Shell, mut command: Command) -> Vec<u8> {

@@ -1,6 +1,5 @@
 //! `ndbg-agent infer`.
 
-use std::io::Write as _;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -404,8 +403,9 @@ fn inferred(arguments: &InferArguments, cancel: &Cancel) -> Result<Outcome, Stop
     } else {
         answer.calls
     };
-    // Whoever reads may have had enough.
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+    if let Err(stop) = super::print(text.as_bytes()) {
+        return Ok(super::trace::say(&stop));
+    }
     eprint!("{}", answer.remarks);
     Ok(if inferred.found.is_empty() {
         Outcome::NotFixed

@@ -1,12 +1,14 @@
 //! `ndbg-agent man`.
 
+use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
 
 use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Args, Command};
 
+use super::print;
+use super::trace::say;
 use crate::outcome::Outcome;
 
 /// Print the manual page, or write one for each verb
@@ -27,16 +29,31 @@ pub fn run(arguments: &ManArguments, command: Command) -> anyhow::Result<Outcome
         let written = write_all(folder, command)?;
         eprintln!("{written} pages in `{folder}`");
     } else {
-        // Whoever reads may have had enough.
-        let _ = std::io::stdout().lock().write_all(&page(command)?);
+        let page = page(command).context("cannot render the page")?;
+        if let Err(stop) = print(page.as_bytes()) {
+            return Ok(say(&stop));
+        }
     }
     Ok(Outcome::Fixed)
 }
 
-fn page(command: Command) -> std::io::Result<Vec<u8>> {
+fn page(command: Command) -> anyhow::Result<String> {
     let mut out = Vec::new();
     clap_mangen::Man::new(command).render(&mut out)?;
-    Ok(out)
+    Ok(ascii(&String::from_utf8(out)?))
+}
+
+/// Roff reads bytes: whatever is no ASCII becomes an escape, so that the page is the same in every encoding.
+fn ascii(roff: &str) -> String {
+    let mut out = String::with_capacity(roff.len());
+    for letter in roff.chars() {
+        if letter.is_ascii() {
+            out.push(letter);
+        } else {
+            let _ = write!(out, "\\[u{:04X}]", letter as u32);
+        }
+    }
+    out
 }
 
 /// Writes the page of `command` and of everything below it; says how many they are.
@@ -86,6 +103,10 @@ mod tests {
             assert!(names.iter().any(|found| found == name), "{name}: {names:?}");
         }
         assert!(!names.iter().any(|name| name.contains("help")), "{names:?}");
+        for name in &names {
+            let page = fs::read(folder.join(name)).unwrap();
+            assert!(page.is_ascii(), "{name}");
+        }
         let fix = fs::read_to_string(folder.join("ndbg-agent-fix.1")).unwrap();
         assert!(
             fix.contains("\\-\\-max\\-time") && fix.contains(".SH SYNOPSIS"),
@@ -100,10 +121,18 @@ mod tests {
 
     #[test]
     fn the_page_of_the_program_names_its_exit_codes() {
-        let page = String::from_utf8(page(Arguments::command()).unwrap()).unwrap();
+        let page = page(Arguments::command()).unwrap();
         assert!(
             page.contains("Exit codes:") && page.contains("interrupted"),
             "{page}"
+        );
+    }
+
+    #[test]
+    fn letters_beyond_ascii_are_escapes_of_roff() {
+        assert_eq!(
+            ascii("a\u{2026} \u{e9}\u{1f600}\\-b\n"),
+            "a\\[u2026] \\[u00E9]\\[u1F600]\\-b\n"
         );
     }
 }

@@ -125,7 +125,7 @@ fn reached(printed: io::Result<()>) -> Result<(), Stop> {
 }
 
 /// Why a macro of the standard library could not print, in its words: it panics then.
-fn print_failure<'a>(payload: &'a (dyn Any + Send)) -> Option<&'a str> {
+fn print_failure(payload: &(dyn Any + Send)) -> Option<&str> {
     let message = payload.downcast_ref::<String>()?;
     message.strip_prefix("failed printing to ")
 }

@@ -1,7 +1,6 @@
 //! `ndbg-agent models`.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use camino::Utf8PathBuf;
 use clap::Args;
@@ -58,8 +57,9 @@ pub fn run(arguments: &ModelsArguments) -> Outcome {
             .map(|one| shown(one, arguments.all))
             .collect::<String>()
     };
-    // Whoever reads may have had enough.
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+    if let Err(stop) = super::print(text.as_bytes()) {
+        return super::trace::say(&stop);
+    }
     if found.iter().any(|one| !one.models.is_empty()) {
         Outcome::Fixed
     } else {

@@ -1,10 +1,9 @@
 //! `ndbg-agent report`.
 
-use std::io::Write as _;
-
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Args, ValueEnum};
 
+use super::print;
 use super::trace::say;
 use crate::fix::stop::Stop;
 use crate::outcome::Outcome;
@@ -57,12 +56,8 @@ enum Format {
 
 /// Runs the verb.
 pub fn run(arguments: &ReportArguments) -> Outcome {
-    match rendered(arguments) {
-        Ok(text) => {
-            // Whoever reads may have had enough.
-            let _ = std::io::stdout().lock().write_all(text.as_bytes());
-            Outcome::Fixed
-        }
+    match rendered(arguments).and_then(|text| print(text.as_bytes())) {
+        Ok(()) => Outcome::Fixed,
         Err(stop) => say(&stop),
     }
 }

@@ -352,8 +352,9 @@ fn trajectory(
         text.push_str(&walked.ended);
         text.push('\n');
     }
-    // Nobody may be listening any more.
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    if let Err(stop) = super::print(text.as_bytes()) {
+        return Ok(super::trace::say(&stop));
+    }
     Ok(if walked.reached {
         Outcome::Fixed
     } else {

@@ -20,6 +20,8 @@ const SUMMARY: usize = 1024 * 1024;
 const ANNOTATIONS: usize = 10;
 /// Characters of a message.
 const MESSAGE: usize = 1_000;
+/// The outcome of a run that was killed, for programs.
+const UNFINISHED: &str = "unfinished";
 
 /// Annotations: failing tests as errors, the patch or the most suspicious statements as notices and warnings.
 /// `prefix` is the project's folder within the repository.
@@ -127,14 +129,15 @@ pub fn summary(story: &Story) -> String {
 /// a digest of it, so that no value can end itself.
 pub fn outputs(story: &Story, run_dir: &Utf8Path) -> String {
     let end = story.end.as_ref();
-    let outcome = end
-        .and_then(|end| serde_json::to_value(end.outcome).ok())
-        .and_then(|value| value.as_str().map(str::to_owned))
-        .unwrap_or_else(|| "unfinished".into());
-    let patch = if story.diff().is_empty() {
-        String::new()
-    } else {
-        run_dir.join("patch.diff").into_string()
+    let outcome = end.map_or_else(|| UNFINISHED.to_owned(), |end| name(end.outcome));
+    // Artefacts are written at the end: an older run in the same folder may have left others, and a full disk none.
+    let artefact = |name: &str, made: bool| {
+        let path = run_dir.join(name);
+        if made && path.is_file() {
+            path.into_string()
+        } else {
+            String::new()
+        }
     };
     let cost = match &story.conversation {
         None => "0".to_owned(),
@@ -146,8 +149,11 @@ pub fn outputs(story: &Story, run_dir: &Utf8Path) -> String {
     let mut out = String::new();
     for (name, value) in [
         ("outcome", outcome),
-        ("patch-file", patch),
-        ("report-file", run_dir.join("report.html").into_string()),
+        (
+            "patch-file",
+            artefact("patch.diff", !story.diff().is_empty()),
+        ),
+        ("report-file", artefact("report.html", end.is_some())),
         (
             "summary",
             end.map_or_else(String::new, |end| one_line(&end.summary)),
@@ -168,12 +174,77 @@ pub fn outputs(story: &Story, run_dir: &Utf8Path) -> String {
     out
 }
 
+/// The name of an outcome for programs.
+fn name(outcome: Outcome) -> String {
+    serde_json::to_value(outcome)
+        .ok()
+        .and_then(|value| value.as_str().map(str::to_owned))
+        .unwrap_or_default()
+}
+
 /// Files of a unified diff.
 fn changed(diff: &str) -> Vec<String> {
-    diff.lines()
-        .filter_map(|line| line.strip_prefix("+++ b/"))
-        .map(str::to_owned)
-        .collect()
+    let mut files = Vec::new();
+    // A line that was added can look like a header, but stands in a hunk.
+    let mut header = false;
+    for line in diff.lines() {
+        if line.starts_with("diff --git ") {
+            header = true;
+        } else if line.starts_with("@@ ") {
+            header = false;
+        } else if header && let Some(written) = line.strip_prefix("+++ ") {
+            files.extend(file_name(written));
+        }
+    }
+    files
+}
+
+/// The file that a header of a diff names: plain, or in git's quotes. A name that would take several lines stays in
+/// its quotes.
+fn file_name(written: &str) -> Option<String> {
+    // After a name with blanks, git puts a tab for other readers of diffs.
+    let written = written.trim_end_matches('\t');
+    let quoted = written
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'));
+    let name = quoted.map_or_else(|| written.to_owned(), unquoted);
+    if name.contains(char::is_control) {
+        return Some(written.replacen("\"b/", "\"", 1));
+    }
+    name.strip_prefix("b/").map(str::to_owned)
+}
+
+/// What git's quotes stand around: escapes as in C, bytes as three octal digits.
+fn unquoted(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes().peekable();
+    while let Some(byte) = rest.next() {
+        if byte != b'\\' {
+            bytes.push(byte);
+            continue;
+        }
+        match rest.next() {
+            Some(digit @ b'0'..=b'7') => {
+                let mut value = u32::from(digit - b'0');
+                for _ in 0..2 {
+                    if let Some(digit) = rest.next_if(|digit| (b'0'..=b'7').contains(digit)) {
+                        value = value * 8 + u32::from(digit - b'0');
+                    }
+                }
+                bytes.push(value as u8);
+            }
+            Some(b'a') => bytes.push(0x07),
+            Some(b'b') => bytes.push(0x08),
+            Some(b't') => bytes.push(b'\t'),
+            Some(b'n') => bytes.push(b'\n'),
+            Some(b'v') => bytes.push(0x0b),
+            Some(b'f') => bytes.push(0x0c),
+            Some(b'r') => bytes.push(b'\r'),
+            Some(other) => bytes.push(other),
+            None => {}
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// A text for a pull request: the title in the first line, then what is claimed and what proves it.
@@ -209,6 +280,8 @@ pub fn pull_request(story: &Story) -> String {
 
 #[cfg(test)]
 mod tests {
+    use ndbg_tools::source::unified_diff;
+
     use super::*;
     use crate::report::event::{Event, Level, Stamped};
     use crate::report::tests::stories;
@@ -248,12 +321,75 @@ mod tests {
         }
         let text = outputs(&story, Utf8Path::new("/run"));
         assert!(text.starts_with("outcome<<end-"), "{text}");
-        assert!(
-            text.contains("\nfixed\n") && text.contains("\n/run/patch.diff\n"),
-            "{text}"
-        );
+        assert!(text.contains("\nfixed\n"), "{text}");
         assert!(text.contains("\nshop/cart.py\n"), "{text}");
         assert!(text.lines().all(|line| line != "outcome=evil"), "{text}");
+    }
+
+    #[test]
+    fn outputs_name_the_artefacts_that_this_run_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = Utf8Path::from_path(folder.path()).unwrap();
+        let mut story = Story::from_events(&stories::fixed());
+        let (patch, report) = (folder.join("patch.diff"), folder.join("report.html"));
+        let named = |story: &Story| {
+            let text = outputs(story, folder);
+            [&patch, &report].map(|path| text.contains(&format!("\n{path}\n")))
+        };
+        assert_eq!(named(&story), [false, false]);
+        std::fs::write(&patch, "x").unwrap();
+        std::fs::write(&report, "x").unwrap();
+        assert_eq!(named(&story), [true, true]);
+        // Killed; what is there is of an older run.
+        story.end = None;
+        assert_eq!(named(&story), [false, false]);
+        assert!(outputs(&story, folder).contains("\nunfinished\n"));
+    }
+
+    #[test]
+    fn every_outcome_stands_in_the_description_of_the_action() {
+        let action = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("../action.yml");
+        let action = std::fs::read_to_string(action).unwrap();
+        let described = action
+            .split("  outcome:\n")
+            .nth(1)
+            .and_then(|rest| rest.split("    value:").next())
+            .unwrap();
+        let words: Vec<&str> = described
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .collect();
+        let names = Outcome::ALL.map(name);
+        for name in names.iter().map(String::as_str).chain([UNFINISHED]) {
+            assert!(words.contains(&name), "{name}: {described}");
+        }
+    }
+
+    #[test]
+    fn changed_files_are_those_of_headers_however_git_writes_them() {
+        let diff = |path: &str, line: &str| {
+            let path = Utf8Path::new(path);
+            let diff = unified_diff(path, b"x\n", format!("{line}\n").as_bytes());
+            String::from_utf8(diff).unwrap()
+        };
+        for name in [
+            "shop/cart.py",
+            "app/st%2C,k \u{e9}.py",
+            "a \"b\" \\101.py",
+            "\u{65e5}\u{672c}.py",
+        ] {
+            assert_eq!(changed(&diff(name, "y")), [name]);
+        }
+        // Neither a second line of the output, nor another file.
+        assert_eq!(changed(&diff("a\nb.py", "y")), ["\"a\\012b.py\""]);
+        let added = diff("a.py", "++ b/etc.py") + &diff("b c.py", "y");
+        assert_eq!(changed(&added), ["a.py", "b c.py"]);
+        let of_git =
+            "diff --git a/b c.py b/b c.py\n--- a/b c.py\t\n+++ b/b c.py\t\n@@ -1 +1 @@\n-x\n+y\n";
+        assert_eq!(changed(of_git), ["b c.py"]);
+        assert_eq!(
+            unquoted(r"\a\b\t\n\v\f\r\\\0"),
+            "\x07\x08\t\n\x0b\x0c\r\\\0"
+        );
     }
 
     #[test]

@@ -4,8 +4,6 @@ mod pairs;
 mod sign_test;
 mod text;
 
-use std::io::Write as _;
-
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 
@@ -44,9 +42,10 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<Outcome> {
     } else {
         text::render(&comparison)
     };
-    // A closed pipe (`| head`) is no reason to panic.
-    let _ = std::io::stdout().write_all(shown.as_bytes());
-    Ok(Outcome::Fixed)
+    match crate::cli::print(shown.as_bytes()) {
+        Ok(()) => Ok(Outcome::Fixed),
+        Err(stop) => Ok(super::said(&stop)),
+    }
 }
 
 fn compared(a: &Utf8Path, b: &Utf8Path) -> Result<Comparison, Stop> {

@@ -15,7 +15,6 @@ mod text;
 mod wording;
 
 use std::fs;
-use std::io::Write as _;
 
 use anyhow::Context as _;
 use camino::Utf8PathBuf;
@@ -75,8 +74,9 @@ pub fn run(arguments: &ReportArguments) -> anyhow::Result<Outcome> {
         let path = folder.join(name);
         fs::write(&path, contents).with_context(|| format!("cannot write `{path}`"))?;
     }
-    // A closed pipe (`| head`) is no reason to panic.
-    let _ = std::io::stdout().write_all(text::render(&summary).as_bytes());
+    if let Err(stop) = crate::cli::print(text::render(&summary).as_bytes()) {
+        return Ok(super::said(&stop));
+    }
     eprintln!(
         "`{}` and `report.json` are written",
         folder.join("report.html")
