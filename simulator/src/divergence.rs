@@ -15,7 +15,7 @@ mod places;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use ruff_python_ast::{BoolOp, Expr, ExprCall, Stmt, UnaryOp};
+use ruff_python_ast::{BoolOp, Expr, ExprCall, ExprSubscript, Stmt, UnaryOp};
 
 use self::places::Places;
 use crate::grammar::step::{Effect, Operation};
@@ -31,6 +31,8 @@ const POINTS: usize = 200;
 const LEAST: f64 = 1e-3;
 /// What a wrong branch is worth against a wrong value.
 const BRANCH: f64 = 0.35;
+/// What an attribute is worth, whose object is not known.
+const SOME_OBJECT: f64 = 0.7;
 /// What an answer that was asked for is worth against one by rule.
 const ASKED: f64 = 0.6;
 
@@ -85,6 +87,37 @@ pub struct Ground<'a> {
 /// The points behind the return of `activation`, which should have been `needed`; the first is the return
 /// itself.
 pub fn points(ground: &Ground<'_>, activation: ActivationId, needed: &Literal) -> Vec<Point> {
+    let belief = Belief {
+        needed: needed.clone(),
+        confidence: 1.0,
+        predicted: false,
+    };
+    walked(ground, |walk| {
+        walk.returned(activation, &belief);
+    })
+}
+
+/// The points behind a failed assertion: `assert a == b`, `assert a`, `assert not a` or `self.assertEqual(a, b)`,
+/// which ran at the state `event`. `left` and `right` are what the two sides were, where they are known.
+pub fn points_of_assertion(
+    ground: &Ground<'_>,
+    event: EventId,
+    left: Option<&Literal>,
+    right: Option<&Literal>,
+) -> Vec<Point> {
+    walked(ground, |walk| {
+        if let Some((actual, needed)) = walk.asserted(event, left, right) {
+            let belief = Belief {
+                needed,
+                confidence: 1.0,
+                predicted: false,
+            };
+            walk.wanted(actual, event, &belief);
+        }
+    })
+}
+
+fn walked<'a>(ground: &'a Ground<'a>, begin: impl FnOnce(&mut Walk<'a>)) -> Vec<Point> {
     let places: HashMap<FileId, Places<'_>> = ground
         .programs
         .iter()
@@ -97,12 +130,7 @@ pub fn points(ground: &Ground<'_>, activation: ActivationId, needed: &Literal) -
         seen: HashSet::new(),
         points: Vec::new(),
     };
-    let belief = Belief {
-        needed: needed.clone(),
-        confidence: 1.0,
-        predicted: false,
-    };
-    walk.returned(activation, &belief);
+    begin(&mut walk);
     while let Some(want) = walk.todo.pop_front() {
         if walk.points.len() >= POINTS {
             break;
@@ -219,6 +247,87 @@ impl<'a> Walk<'a> {
             is_leaf: true,
         });
         Some(self.points.len() - 1)
+    }
+
+    /// What an assertion was about, and what that should have been.
+    fn asserted(
+        &self,
+        event: EventId,
+        left: Option<&Literal>,
+        right: Option<&Literal>,
+    ) -> Option<(&'a Expr, Literal)> {
+        let sides = |a: &'a Expr, b: &'a Expr| {
+            // What is written down is what was expected.
+            if places::constant(a).is_some() {
+                Some((b, left?.clone()))
+            } else {
+                Some((a, right?.clone()))
+            }
+        };
+        match self.statement(event)? {
+            Stmt::Assert(held) => match &*held.test {
+                Expr::Compare(comparison) => {
+                    let ([operator], [right]) = (&*comparison.ops, &*comparison.comparators) else {
+                        return None;
+                    };
+                    match operator.as_str() {
+                        "==" | "is" => sides(&comparison.left, right),
+                        _ => Some((&held.test, Literal::Bool(true))),
+                    }
+                }
+                Expr::UnaryOp(operation) if operation.op == UnaryOp::Not => {
+                    Some((&operation.operand, Literal::Bool(false)))
+                }
+                other => Some((other, Literal::Bool(true))),
+            },
+            Stmt::Expr(inner) => {
+                let Expr::Call(call) = &*inner.value else {
+                    return None;
+                };
+                let [a, b, ..] = &*call.arguments.args else {
+                    return None;
+                };
+                let name = places::callee(call)?;
+                name.starts_with("assert").then(|| sides(a, b)).flatten()
+            }
+            _ => None,
+        }
+    }
+
+    /// An attribute should have held something else: so should what was assigned to it last. Which object's it
+    /// was is not looked at.
+    fn attribute(&mut self, name: &str, at: EventId, belief: &Belief) -> bool {
+        let recording = self.recording();
+        let mut earlier = at.0;
+        while earlier > 0 {
+            earlier -= 1;
+            let event = EventId(earlier);
+            if recording.kind(event) != EventKind::Line {
+                continue;
+            }
+            let Some(statement) = self.statement(event) else {
+                continue;
+            };
+            let Some((target, value)) = places::assigned_attribute(statement) else {
+                continue;
+            };
+            if target != name {
+                continue;
+            }
+            let belief = belief.with(belief.needed.clone(), SOME_OBJECT, false);
+            let recorded = self
+                .known(value, event)
+                .map_or_else(|| "?".to_owned(), |held| held.to_string());
+            let part = Part::Variable(format!(".{name}"));
+            if let Some(number) = self.point(event, part, recorded, &belief) {
+                let plain = !matches!(statement, Stmt::AugAssign(_));
+                let further = plain && self.wanted(value, event, &belief);
+                self.points[number].is_leaf = !further;
+                self.branch(event, &belief);
+            }
+            return true;
+        }
+        false
     }
 
     /// A call should have returned something else.
@@ -389,11 +498,47 @@ impl<'a> Walk<'a> {
                 Bound::Here(self.operation(&text, &slots, at, &want.belief))
             }
             Stmt::Expr(inner) => match &*inner.value {
+                Expr::Call(call) if self.passed(call, at, want) => Bound::Here(true),
                 Expr::Call(call) => self.changed(call, at, want),
                 _ => Bound::Here(false),
             },
             _ => Bound::Here(false),
         }
+    }
+
+    /// A function that was given an object and changed it: there it should have become something else.
+    fn passed(&mut self, call: &'a ExprCall, at: EventId, want: &Want) -> bool {
+        let Some(activation) = self.called(call, at) else {
+            return false;
+        };
+        let recording = self.recording();
+        let (first, last) = {
+            let activation = recording.activation(activation);
+            (activation.first, activation.last)
+        };
+        let Some(places) = self.places.get(&self.file(first)) else {
+            return false;
+        };
+        let is_it =
+            |given: &Expr| matches!(given, Expr::Name(name) if name.id.as_str() == want.name);
+        let position = call.arguments.args.iter().position(is_it);
+        let keyword = call
+            .arguments
+            .keywords
+            .iter()
+            .find(|keyword| is_it(&keyword.value))
+            .and_then(|keyword| keyword.arg.as_ref());
+        let parameter = match (position, keyword) {
+            (Some(position), _) => places.parameter_at(recording.event(first).line, position),
+            (None, Some(keyword)) => Some(keyword.as_str()),
+            (None, None) => None,
+        };
+        let Some(parameter) = parameter.map(str::to_owned) else {
+            return false;
+        };
+        let before = recording.previous_in_activation(last).unwrap_or(last);
+        self.want(&parameter, last, want.belief.clone())
+            || self.want(&parameter, before, want.belief.clone())
     }
 
     /// `text += more`, built up piece by piece: see [`Walk::changed`].
@@ -599,8 +744,36 @@ impl<'a> Walk<'a> {
                 self.operation("v0[v1]", &[&subscript.value, &subscript.slice], at, belief)
             }
             Expr::Call(call) => self.call(call, at, belief),
+            Expr::Attribute(attribute) => self.attribute(attribute.attr.as_str(), at, belief),
+            Expr::Subscript(subscript) => self.sliced(subscript, at, belief),
             _ => false,
         }
+    }
+
+    /// `xs[:n]`: the beginning should have been another one, the rest is as it was.
+    fn sliced(&mut self, subscript: &'a ExprSubscript, at: EventId, belief: &Belief) -> bool {
+        let Expr::Slice(slice) = &*subscript.slice else {
+            return false;
+        };
+        let (None, None, Some(upper)) = (&slice.lower, &slice.step, &slice.upper) else {
+            return false;
+        };
+        let (Some(whole), Some(Literal::Int(end))) =
+            (self.known(&subscript.value, at), self.known(upper, at))
+        else {
+            return false;
+        };
+        let Some(end) = usize::try_from(&end).ok() else {
+            return false;
+        };
+        let needed = match (whole, &belief.needed) {
+            (Literal::List(whole), Literal::List(needed)) => {
+                let rest = whole.iter().skip(end).cloned();
+                Literal::List(needed.iter().cloned().chain(rest).collect())
+            }
+            _ => return false,
+        };
+        self.wanted(&subscript.value, at, &belief.with(needed, 1.0, false))
     }
 
     fn displayed(&mut self, elements: &'a [Expr], at: EventId, belief: &Belief) -> bool {
@@ -678,6 +851,14 @@ impl<'a> Walk<'a> {
                 }
             }
         }
+        // A number in place of a truth, or text in place of a list, is hardly what was meant.
+        let fits = |hole: usize, value: &Literal| {
+            let was = known[hole].as_ref();
+            was.is_none_or(|was| was.type_name() == value.type_name() || are_numbers(was, value))
+        };
+        if found.iter().any(|(hole, value, _)| fits(*hole, value)) {
+            found.retain(|(hole, value, _)| fits(*hole, value));
+        }
         let share = 1.0 / found.len().max(1) as f64;
         let mut further = false;
         for (hole, value, asked) in found {
@@ -708,6 +889,12 @@ impl<'a> Walk<'a> {
         let said = self.ground.inverse?.invert(&operation, &effect, hole)?;
         literal::parse(&said).ok()
     }
+}
+
+/// Whether both are numbers, and no truths.
+fn are_numbers(a: &Literal, b: &Literal) -> bool {
+    let is_number = |one: &Literal| matches!(one, Literal::Int(_) | Literal::Float(_));
+    is_number(a) && is_number(b)
 }
 
 /// Whether two values are one, types included: a needed `1.0` is no `1`.

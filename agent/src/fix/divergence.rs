@@ -8,14 +8,16 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
-use camino::Utf8PathBuf;
-use ndbg_simulator::divergence::{Ground, Part, Point, points};
+use camino::{Utf8Path, Utf8PathBuf};
+use ndbg_simulator::EventKind;
+use ndbg_simulator::divergence::{Ground, Part, Point, points, points_of_assertion};
 use ndbg_simulator::grammar::step::{Effect, Operation};
 use ndbg_simulator::harness::Program;
 use ndbg_simulator::harness::backwards::Inverse;
 use ndbg_simulator::literal::{self, Literal};
 use ndbg_simulator::model::Sampling;
-use ndbg_simulator::recording::{ActivationId, BoundaryKind, FileId, Recording};
+use ndbg_simulator::recording::{ActivationId, BoundaryKind, EventId, FileId, Recording};
+use ndbg_tools::protected::is_protected;
 use serde::{Deserialize, Serialize};
 
 use super::localize::Localization;
@@ -87,10 +89,16 @@ pub fn partings(
     };
     let mut all = Vec::new();
     for failure in failures {
-        let Some((activation, needed)) = asked_for(recording, failure) else {
-            continue;
-        };
-        let mut found = points(&ground, activation, &needed);
+        let mut found = asserted(&ground, failure);
+        if found.is_empty()
+            && let Some((activation, needed)) = asked_for(recording, failure)
+        {
+            found = points(&ground, activation, &needed);
+        }
+        // Tests are right, whatever they do.
+        found.retain(|point| {
+            !is_protected(Utf8Path::new(&recording.files()[point.file.index()].name))
+        });
         let total: f64 = found
             .iter()
             .filter(|p| p.is_leaf)
@@ -147,26 +155,64 @@ fn told(recording: &Recording, test: &str, point: Point) -> Parting {
     }
 }
 
+/// Points behind the assertion that failed, from the frame of the test itself.
+fn asserted(ground: &Ground<'_>, failure: &Failure) -> Vec<Point> {
+    let recording = ground.recording;
+    let Some((start, end)) = events_of(recording, &failure.test) else {
+        return Vec::new();
+    };
+    let Some(frame) = failure
+        .frames
+        .iter()
+        .rev()
+        .find(|frame| is_protected(&frame.file))
+    else {
+        return Vec::new();
+    };
+    // The last state of the test before the line that failed.
+    let event = (start..end).rev().map(EventId).find(|&event| {
+        recording.kind(event) == EventKind::Line
+            && recording.event(event).line as usize == frame.line
+            && Utf8Path::new(&recording.file_of(event).name) == frame.file
+    });
+    let Some(event) = event else {
+        return Vec::new();
+    };
+    let sides = both(failure);
+    let (left, right) = sides.map_or((None, None), |(left, right)| (left, right));
+    points_of_assertion(ground, event, left.as_ref(), right.as_ref())
+}
+
+/// Both sides of a failed comparison, as far as they can be read.
+fn both(failure: &Failure) -> Option<(Option<Literal>, Option<Literal>)> {
+    let sides = failure.sides.as_ref()?;
+    let read = |text: &str| {
+        // `pytest.approx(212)`
+        let inner = text.strip_prefix("<ApproxScalar expected=");
+        let inner = inner.and_then(|rest| rest.split_whitespace().next());
+        literal::parse(inner.unwrap_or(text)).ok()
+    };
+    Some((read(&sides.left), read(&sides.right)))
+}
+
+/// The events of a test: the first, and the one after the last.
+fn events_of(recording: &Recording, test: &str) -> Option<(u32, u32)> {
+    let mut tests = recording
+        .boundaries()
+        .iter()
+        .filter(|boundary| boundary.kind == BoundaryKind::Test)
+        .skip_while(|boundary| boundary.name != test);
+    let start = tests.next()?.at.0;
+    let end = tests
+        .next()
+        .map_or(recording.len() as u32, |next| next.at.0);
+    Some((start, end))
+}
+
 /// The call whose result the failed comparison was about, and what it should have returned.
 fn asked_for(recording: &Recording, failure: &Failure) -> Option<(ActivationId, Literal)> {
     let (actual, needed) = sides(failure)?;
-    let from = recording
-        .boundaries()
-        .iter()
-        .filter(|boundary| boundary.kind == BoundaryKind::Test);
-    let mut within = false;
-    let (mut start, mut end) = (None, u32::MAX);
-    for boundary in from {
-        if within {
-            end = boundary.at.0;
-            break;
-        }
-        if boundary.name == failure.test {
-            within = true;
-            start = Some(boundary.at.0);
-        }
-    }
-    let start = start?;
+    let (start, end) = events_of(recording, &failure.test)?;
     let returned = |id: &ActivationId| {
         let activation = recording.activation(*id);
         if activation.first.0 < start || activation.first.0 >= end {

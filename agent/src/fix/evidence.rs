@@ -48,6 +48,8 @@ pub struct Evidence<'a> {
     test_runs: &'a Cell<u64>,
     /// Recorded when it is looked at first: a search before may make it needless.
     opened: OnceCell<Option<Opened>>,
+    /// Whether the functions of the tests are recorded, too.
+    with_tests: bool,
 }
 
 impl<'a> Evidence<'a> {
@@ -66,12 +68,14 @@ impl<'a> Evidence<'a> {
             found,
             deadline,
             test_runs,
+            with_tests: false,
             opened: opened.map_or_else(OnceCell::new, |opened| OnceCell::from(Some(opened))),
         }
     }
 
-    /// The recording, made now; it can be handed to another one.
+    /// The recording, made now, with the frames of the failing tests themselves; it can be handed to another one.
     pub fn record(mut self) -> Option<Opened> {
+        self.with_tests = true;
         self.recording();
         self.opened.take().flatten()
     }
@@ -104,6 +108,14 @@ fn recorded(evidence: &Evidence<'_>) -> Option<Opened> {
     let raw = session.harness.tmp.join("evidence.raw");
     let mut tests = baseline.failing_ids();
     tests.truncate(TESTS);
+    if evidence.with_tests {
+        for id in &tests {
+            let glob = format!("*/{}", baseline.file_of(id));
+            if !files.contains(&glob) {
+                files.push(glob);
+            }
+        }
+    }
     let request = Request {
         mode: Mode::Trace(Tracing {
             out: raw.clone(),

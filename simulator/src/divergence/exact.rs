@@ -53,12 +53,41 @@ pub fn invert(
         ("+v0" | "int(v0)" | "abs(v0)", Literal::Int(_))
         | ("+v0" | "float(v0)", Literal::Float(_)) => Value(needed.clone()),
         ("~v0", Literal::Int(value)) => Value(Literal::Int(-value - 1)),
+        ("v0.splitlines()", Literal::List(lines)) => joined(lines, "\n"),
+        ("v0.split()", Literal::List(words)) => joined(words, " "),
+        ("v0.split(v1)", Literal::List(parts)) if hole == 0 => match operands[1] {
+            Literal::Str(between) => joined(parts, between),
+            _ => Unknown,
+        },
+        ("v0.join(v1)", Literal::Str(text)) if hole == 1 => match operands[0] {
+            Literal::Str(between) if !between.is_empty() => Value(Literal::List(
+                text.split(between.as_str())
+                    .map(|part| Literal::Str(part.to_owned()))
+                    .collect(),
+            )),
+            _ => Unknown,
+        },
+        ("round(v0, v1)", Literal::Float(_) | Literal::Int(_)) if hole == 0 => {
+            Value(needed.clone())
+        }
         ("str(v0)" | "v0.strip()", Literal::Str(_))
         | ("list(v0)" | "sorted(v0)", Literal::List(_))
         | ("tuple(v0)", Literal::Tuple(_))
         | ("bool(v0)", Literal::Bool(_)) => Value(needed.clone()),
         _ => Unknown,
     }
+}
+
+/// Strings with a text between them.
+fn joined(parts: &[Literal], between: &str) -> Inverted {
+    let texts: Option<Vec<&str>> = parts
+        .iter()
+        .map(|part| match part {
+            Literal::Str(text) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    texts.map_or(Nothing, |texts| Value(Literal::Str(texts.join(between))))
 }
 
 fn computed(operator: &str, other: &Literal, needed: &Literal, hole: usize) -> Inverted {

@@ -62,6 +62,22 @@ impl<'p> Places<'p> {
         names.iter().position(|held| *held == name)
     }
 
+    /// The positional parameter at a place, counted as [`Places::position_of`] does.
+    pub fn parameter_at(&self, line: u32, position: usize) -> Option<&'p str> {
+        let definition = self
+            .functions
+            .get(&self.program.statement_line(line))
+            .or_else(|| self.functions.get(&line))?;
+        definition
+            .parameters
+            .posonlyargs
+            .iter()
+            .chain(&definition.parameters.args)
+            .map(|parameter| parameter.parameter.name.as_str())
+            .filter(|name| *name != "self" && *name != "cls")
+            .nth(position)
+    }
+
     fn block(&mut self, body: &'p [Stmt], above: Option<Condition<'p>>) {
         for statement in body {
             let line = self.program.line_of(statement);
@@ -172,6 +188,23 @@ pub fn argument_of<'p>(
     }
     let argument = call.arguments.args.get(position?)?;
     (!argument.is_starred_expr()).then_some(argument)
+}
+
+/// The attribute that a statement assigns, and the expression of its value.
+pub fn assigned_attribute(statement: &Stmt) -> Option<(&str, &Expr)> {
+    let (target, value) = match statement {
+        Stmt::Assign(assign) => match assign.targets.as_slice() {
+            [target] => (target, &*assign.value),
+            _ => return None,
+        },
+        Stmt::AnnAssign(assign) => (&*assign.target, assign.value.as_deref()?),
+        Stmt::AugAssign(assign) => (&*assign.target, &*assign.value),
+        _ => return None,
+    };
+    match target {
+        Expr::Attribute(attribute) => Some((attribute.attr.as_str(), value)),
+        _ => None,
+    }
 }
 
 /// The value of a literal in the source.

@@ -90,7 +90,8 @@ impl Writer {
                     })
                     .unwrap();
             }
-            ["return", line, value] => {
+            ["return", line, value, rest @ ..] => {
+                let changes = self.changes(rest);
                 let value = self.text(&value.replace('~', " "));
                 let activation = self.stack.pop().unwrap();
                 self.builder
@@ -99,7 +100,7 @@ impl Writer {
                         line: line.parse().unwrap(),
                         leave: Leave::Return,
                         value,
-                        changes: Vec::new(),
+                        changes,
                     })
                     .unwrap();
             }
@@ -251,6 +252,21 @@ fn what_is_built_up_goes_wrong_where_it_is_first_no_beginning_of_what_was_needed
             "6 return: [2, 3] -> [3]",
             "5 out: [2] -> [3] leaf",
             "4 branch: True -> False leaf",
+        ],
+    );
+}
+
+#[test]
+fn what_a_function_changed_is_followed_into_it() {
+    check(
+        "def fill(d):\n    d['a'] = 1\n\n\ndef f():\n    d = {}\n    fill(d)\n    return d\n",
+        "call f 5\nline 6\nline 7 d={}\ncall fill 1 d={}\nline 2\nreturn 2 None d={'a':~1}\nline 8 d={'a':~1}\n\
+         return 8 {'a':~1}",
+        "{'a': 5}",
+        &[
+            "8 return: {'a': 1} -> {'a': 5}",
+            "7 d: {'a': 1} -> {'a': 5}",
+            "2 d: {'a': 1} -> {'a': 5} leaf",
         ],
     );
 }
