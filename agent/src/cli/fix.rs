@@ -80,7 +80,7 @@ pub struct FixArguments {
     #[arg(
         long,
         value_name = "MODEL",
-        default_value = "embedded",
+        default_value = "off",
         help_heading = "Search"
     )]
     simulator: String,
