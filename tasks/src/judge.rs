@@ -22,6 +22,7 @@ use crate::environments::Prepared;
 use crate::grade::{Grade, same_tokens};
 use crate::infrastructure::{Class, Infrastructure};
 use crate::instance::{Instance, Required};
+use crate::official::{is_prefix_of_any, maintained, passes, status};
 use crate::test_names::{file_of, is_truncated, node_id};
 use crate::tree::{Tree, TreeError, is_test_path};
 
@@ -446,53 +447,6 @@ fn passing(results: &RunResults) -> Vec<String> {
         .iter()
         .filter(|(_, test)| test.outcome == TestOutcome::Passed);
     passed.map(|(id, _)| id.clone()).collect()
-}
-
-fn is_prefix_of_any(id: &str, results: &RunResults) -> bool {
-    results.tests.keys().any(|known| known.starts_with(id))
-        || results.collected.iter().any(|known| known.starts_with(id))
-}
-
-/// Outcome of an expected id; a cut one stands for those that begin with it, when they agree. A file or a
-/// class stands for all of its tests.
-fn status(results: &RunResults, id: &str) -> Option<TestOutcome> {
-    if let Some(test) = results.tests.get(id) {
-        return Some(test.outcome);
-    }
-    let whole = format!("{id}::");
-    let inside = |known: &str| {
-        if is_truncated(id) {
-            known.starts_with(id)
-        } else {
-            known.starts_with(&whole)
-        }
-    };
-    let outcomes: Vec<TestOutcome> = results
-        .tests
-        .iter()
-        .filter(|(known, _)| inside(known))
-        .map(|(_, test)| test.outcome)
-        .collect();
-    let first = *outcomes.first()?;
-    let good = |outcome: &TestOutcome| *outcome == TestOutcome::Passed;
-    if outcomes.iter().all(|outcome| good(outcome) == good(&first)) {
-        return Some(first);
-    }
-    // Of a class or a file one failure is a failure; of a cut id it says nothing.
-    (!is_truncated(id)).then_some(TestOutcome::Failed)
-}
-
-/// The rule for `FAIL_TO_PASS`.
-fn passes(results: &RunResults, id: &str) -> bool {
-    status(results, id) == Some(TestOutcome::Passed)
-}
-
-/// The rule for `PASS_TO_PASS`: a skipped test is no regression.
-fn maintained(results: &RunResults, id: &str) -> bool {
-    matches!(
-        status(results, id),
-        Some(TestOutcome::Passed | TestOutcome::Skipped)
-    )
 }
 
 /// The first required test that does not hold, in words.

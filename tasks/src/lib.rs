@@ -17,6 +17,7 @@ pub mod grade;
 pub mod infrastructure;
 pub mod instance;
 pub mod judge;
+mod official;
 pub mod repositories;
 pub mod seed;
 pub mod task;
