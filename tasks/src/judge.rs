@@ -66,24 +66,7 @@ impl Judge {
         tree: &Tree,
         cancel: &Cancel,
     ) -> Result<Known, Infrastructure> {
-        let contents = format!(
-            "{:?}",
-            (
-                &instance.id,
-                &instance.patches,
-                &instance.test_patch,
-                &instance.test_files,
-                &instance.fail_to_pass,
-                &instance.pass_to_pass,
-                &instance.hidden,
-                &instance.pytest_args,
-                &instance.env,
-                &instance.paths,
-                instance.required,
-                &instance.reference
-            )
-        );
-        let key = crate::digest::hex(&[&contents, &tree.state(cancel)?]);
+        let key = crate::digest::hex(&[&instance.fingerprint(), &tree.state(cancel)?]);
         let path = prepared.folder.join(format!("known-{key}.json"));
         if let Some(known) = fs::read(&path)
             .ok()

@@ -155,8 +155,11 @@ fn run_fix(
     }
     spec = spec.args(&attempts.fix_arguments);
     // The child is this program: it needs the keys that it keeps from its own children.
-    for (name, value) in std::env::vars() {
-        spec = spec.env(&name, value);
+    for (name, value) in std::env::vars_os() {
+        // What is no text names no key.
+        if let (Some(name), Some(value)) = (name.to_str(), value.to_str()) {
+            spec = spec.env(name, value);
+        }
     }
     // Whatever the child leaves behind goes away with the copy.
     spec = spec.env("TMPDIR", tree.tmp());

@@ -146,12 +146,12 @@ fn read(settings: &BenchRun) -> Result<(Vec<Instance>, Header), Stop> {
         return Err(Stop::new(Outcome::Usage, text).hint(hint));
     }
     let option = |name: &str| fix_arguments::value(&settings.fix_arguments, name);
-    let shown = format!("{instances:?}");
+    let fingerprints: Vec<String> = instances.iter().map(Instance::fingerprint).collect();
     let header = Header {
         format: FORMAT,
         version: env!("CARGO_PKG_VERSION").into(),
         benchmark: settings.tasks.file_name().unwrap_or("tasks").to_owned(),
-        digest: ndbg_tasks::digest::hex(&[&shown]),
+        digest: ndbg_tasks::digest::hex_of(fingerprints.iter().map(String::as_bytes)),
         planner: option("--planner").unwrap_or_else(|| "search".into()),
         model: option("--model"),
         simulator: option("--simulator").unwrap_or_else(|| "off".into()),

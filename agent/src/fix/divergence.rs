@@ -190,7 +190,14 @@ fn both(failure: &Failure) -> Option<(Option<Literal>, Option<Literal>)> {
         // `pytest.approx(212)`
         let inner = text.strip_prefix("<ApproxScalar expected=");
         let inner = inner.and_then(|rest| rest.split_whitespace().next());
-        literal::parse(inner.unwrap_or(text)).ok()
+        let held = literal::parse(inner.unwrap_or(text)).ok()?;
+        // Abbreviated text may read as a shorter text; a number is not abbreviated.
+        let is_whole = !sides.lossy
+            || matches!(
+                held,
+                Literal::None | Literal::Bool(_) | Literal::Int(_) | Literal::Float(_)
+            );
+        is_whole.then_some(held)
     };
     Some((read(&sides.left), read(&sides.right)))
 }
@@ -250,15 +257,8 @@ fn asked_for(recording: &Recording, failure: &Failure) -> Option<(ActivationId, 
 /// Both sides of the comparison that failed, or of `assert f(x)` and `assert not f(x)`.
 fn sides(failure: &Failure) -> Option<(Literal, Literal)> {
     if let Some(sides) = &failure.sides {
-        if sides.lossy {
-            return None;
-        }
-        let read = |text: &str| literal::parse(text).ok();
-        let (left, right) = (read(&sides.left)?, read(&sides.right)?);
-        return match sides.op.as_str() {
-            "==" | "is" => Some((left, right)),
-            _ => None,
-        };
+        let (left, right) = both(failure)?;
+        return matches!(sides.op.as_str(), "==" | "is").then_some((left?, right?));
     }
     let line = failure.message.lines().next()?;
     if let Some(rest) = line.strip_prefix("assert not ") {
