@@ -59,7 +59,7 @@ class _Masks:
         self.tried = 0
 
     def full(self):
-        return len(self._found) >= MAX_CONDITIONS or time.monotonic() > self._limits.until
+        return len(self._found) >= MAX_CONDITIONS or time.thread_time() > self._limits.until
 
     def _note(self, mask, cost, text, strength):
         self.tried += 1
@@ -129,7 +129,7 @@ class _Masks:
         if len(found) < count and fewer >= BOTH_WAYS:
             ordered = sorted(best.items(), key=lambda entry: entry[1])[:250]
             for at, (mask, one) in enumerate(ordered):
-                if time.monotonic() > self._limits.until + 0.2 or len(found) > 4 * count:
+                if time.thread_time() > self._limits.until + 0.2 or len(found) > 4 * count:
                     break
                 for other, two in ordered[at + 1 :]:
                     self.tried += 2

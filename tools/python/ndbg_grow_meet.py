@@ -47,7 +47,7 @@ def _meet_numbers(bank, goal):
         except (OverflowError, ValueError):
             continue
     for one in terms:
-        if len(bank.found) >= MAX_FOUND or time.monotonic() > bank.limits.until:
+        if len(bank.found) >= MAX_FOUND or time.thread_time() > bank.limits.until:
             return
         for sign, is_left, inverse, is_turned in _NUMBERS:
             try:
@@ -72,7 +72,7 @@ def _meet_sequences(bank, goal):
     for one in terms:
         table.setdefault(tuple([pure.key(value) for value in one.values]), one)
     for one in terms:
-        if len(bank.found) >= MAX_FOUND or time.monotonic() > bank.limits.until:
+        if len(bank.found) >= MAX_FOUND or time.thread_time() > bank.limits.until:
             return
         pairs = list(zip(one.values, goal))
         if all(want[: len(value)] == value for value, want in pairs):

@@ -35,13 +35,13 @@ class Exchange:
         """(cost, text) of what reaches the goal."""
         if self._tree is None or "\n" in self._own or not self._own.isascii():
             return []
-        until = time.monotonic() + seconds
+        until = time.thread_time() + seconds
         terms = [one for one in bank.all() if one.cost <= 6][:MAX_TERMS]
         found = []
         for part in self._parts(self._tree):
             text = self._text(part)
             for term in terms:
-                if time.monotonic() > until or len(found) >= MAX_FOUND:
+                if time.thread_time() > until or len(found) >= MAX_FOUND:
                     return found
                 if term.text != text and self._reaches(part, term):
                     found.append((term.cost + 2, self._written(part, term)))

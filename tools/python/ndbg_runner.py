@@ -21,6 +21,7 @@ import pytest
 
 import ndbg_angelic
 import ndbg_candidate
+import ndbg_foresee
 import ndbg_process
 import ndbg_reimport
 import ndbg_reporting
@@ -55,7 +56,7 @@ class Request:
         self.patches = [_patch(patch) for patch in message.get("patches") or []]
         probe = message.get("probe")
         try:
-            self.probe = None if probe is None else ndbg_angelic.Probe(probe, self.must)
+            self.probe = None if probe is None else _probe(probe, self.must)
         except (TypeError, ValueError) as error:
             raise Malformed(f"bad probe: {error}") from None
 
@@ -65,6 +66,12 @@ def _ids(message, key):
     if not isinstance(ids, list) or not all(isinstance(one, str) for one in ids):
         raise Malformed(f"{key} is a list of node ids")
     return ids
+
+
+def _probe(message, must):
+    if isinstance(message, dict) and message.get("mode") == "foresee":
+        return ndbg_foresee.Foresight(message)
+    return ndbg_angelic.Probe(message, must)
 
 
 def _patch(patch):

@@ -67,6 +67,9 @@ pub struct FixArguments {
     /// Put no values in at places of the code, and synthesise nothing
     #[arg(long, help_heading = "Search")]
     no_synthesis: bool,
+    /// Run every edit: put none off because it is foreseen to change nothing
+    #[arg(long, help_heading = "Search")]
+    no_foresight: bool,
     /// Run every candidate in a process of its own
     #[arg(long, help_heading = "Search")]
     cold: bool,
@@ -129,6 +132,7 @@ pub fn go(
         max_functions: arguments.max_functions,
         pairs: !arguments.no_pairs,
         synthesis: !arguments.no_synthesis,
+        foresight: !arguments.no_foresight,
         alternatives: arguments.alternatives,
         warm: !arguments.cold,
         planner,

@@ -23,7 +23,7 @@ const PASSING_SECONDS: f64 = 0.5;
 /// How long the runner may take to get ready.
 const STARTUP: Duration = Duration::from_mins(1);
 /// What a question may take beyond its tests: growing expressions.
-const GROWING: Duration = Duration::from_secs(3);
+const GROWING: Duration = Duration::from_secs(8);
 /// Share of the executions that a run may take in all.
 const SHARE: f64 = 0.4;
 

@@ -338,6 +338,7 @@ fn planner<'a>(
     let search = SearchPlanner::new(SearchOptions {
         max_functions: settings.max_functions,
         pairs: settings.pairs,
+        foresight: settings.foresight && settings.warm,
         ..SearchOptions::default()
     });
     let alone = settings.limits.time.mul_f64(ALONE);
@@ -411,6 +412,8 @@ pub(crate) fn gather(
         statements: found.statements.clone(),
         failures: baseline.failing.clone(),
         observations,
+        imported: search::imported(baseline, found),
+        needed: Vec::new(),
     };
     Ok((files, facts))
 }

@@ -11,12 +11,15 @@ use ndbg_tools::python::warm::{
 };
 use ndbg_tools::source::SourceFile;
 
+use serde_json::Value as Json;
+
 use super::baseline::Baseline;
 use super::cold::Cold;
 use super::judge::{judge, symptom};
 use super::session::{Session, note};
 use super::stop::Stop;
 use super::trial::Trial;
+use crate::plan::search::with_files;
 use crate::plan::{Candidate, Screened};
 use crate::report::{Event, Level, Reporter};
 use ndbg_tools::protected::is_test_name;
@@ -26,6 +29,11 @@ const MUST: usize = 30;
 /// Most passing tests run per candidate, and their seconds at baseline.
 const KEEP: usize = 400;
 const KEEP_SECONDS: f64 = 1.5;
+/// Failing tests in which a probe looks on, and their seconds at baseline: the quickest, and one in any case.
+const LOOKED: usize = 6;
+const LOOKED_SECONDS: f64 = 0.3;
+/// The number of such a job.
+const LOOK: u64 = u64::MAX;
 /// How long a warm runner may take to get ready.
 const STARTUP: Duration = Duration::from_mins(2);
 
@@ -53,6 +61,8 @@ pub struct Screener<'a> {
     args: Vec<String>,
     jobs: usize,
     deadline: Duration,
+    /// Seconds of the failing tests at baseline.
+    expected: f64,
     /// What a process of its own may take on top: the interpreter starts and tests are collected.
     start_up: Duration,
     /// How each failing test fails at baseline, as the runner tells it.
@@ -130,6 +140,10 @@ impl<'a> Screener<'a> {
             }
         };
         let mut screener = Self {
+            expected: must
+                .iter()
+                .filter_map(|id| baseline.seconds.get(id))
+                .sum::<f64>(),
             session,
             files,
             reporter,
@@ -196,6 +210,74 @@ impl<'a> Screener<'a> {
     /// Whether nothing is running.
     pub fn is_idle(&self) -> bool {
         self.in_flight.is_empty() && self.cold.is_empty() && self.done.is_empty()
+    }
+
+    /// Seconds that a candidate takes, before one has run.
+    pub fn expected_seconds(&self) -> f64 {
+        self.expected
+    }
+
+    /// Runs a few failing tests as they are while a probe looks on; what it saw, and the seconds that it took.
+    /// None where the warm runner cannot do it.
+    pub fn look(
+        &mut self,
+        mut probe: Json,
+        seconds: &dyn Fn(&str) -> f64,
+    ) -> std::result::Result<(Option<Json>, f64), Stop> {
+        let begun = Instant::now();
+        if !matches!(self.collected, Runner::Running(_)) {
+            return Ok((None, 0.0));
+        }
+        let folder = self.session.harness.folder.clone();
+        with_files(&mut probe, |file| folder.join(file));
+        let mut total = 0.0;
+        let tests: Vec<String> = (self.must.iter().take(LOOKED))
+            .take_while(|id| {
+                let first = total == 0.0;
+                total += seconds(id).max(1e-6);
+                first || total <= LOOKED_SECONDS
+            })
+            .cloned()
+            .collect();
+        let job = Job {
+            id: LOOK,
+            patches: Vec::new(),
+            must: tests,
+            keep: Vec::new(),
+            deadline: self.deadline * 2 + Duration::from_secs(8),
+        };
+        let Runner::Running(runner) = &mut self.collected else {
+            return Ok((None, 0.0));
+        };
+        if runner.submit_probing(&job, &probe).is_err() {
+            self.lose(Stage::Collected);
+            return Ok((None, 0.0));
+        }
+        loop {
+            if self.session.cancel.is_set() {
+                return Err(Stop::interrupted());
+            }
+            let Runner::Running(runner) = &mut self.collected else {
+                return Ok((None, 0.0));
+            };
+            match runner.receive(Duration::from_millis(50)) {
+                Ok(None) => {}
+                Ok(Some(answer)) if answer.id == LOOK => {
+                    let seen = (answer.status == Status::Done).then_some(answer.probe);
+                    return Ok((seen, begun.elapsed().as_secs_f64()));
+                }
+                // A candidate that was under way.
+                Ok(Some(answer)) => {
+                    if let Some(result) = self.take(&answer)? {
+                        self.done.push_back(result);
+                    }
+                }
+                Err(_) => {
+                    self.lose(Stage::Collected);
+                    return Ok((None, 0.0));
+                }
+            }
+        }
     }
 
     /// Takes a candidate on.

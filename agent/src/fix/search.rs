@@ -19,11 +19,11 @@ use super::stop::Stop;
 use super::verify::{self, Change};
 use crate::outcome::Outcome;
 use crate::plan::search::catalogue;
-use crate::plan::{Candidate, Facts, Feedback, PlanError, Planner, Screened};
+use crate::plan::{Candidate, Facts, Feedback, Pace, PlanError, Planner, Screened};
 use crate::report::{Event, Level, Reporter};
 
 /// Candidates asked for at a time.
-const BATCH: usize = 32;
+const BATCH: usize = 8;
 /// Time between progress events.
 const PROGRESS: Duration = Duration::from_millis(250);
 /// Plausible candidates whose behaviour is compared, and the time for it.
@@ -106,6 +106,9 @@ pub fn search(
         limit: None,
     };
     let begun = Instant::now();
+    let mut told = planner.looks();
+    // Seconds that candidates took, and how many.
+    let (mut taken, mut ran) = (screener.expected_seconds(), 1.0);
     let (mut last_progress, mut announced) = (Instant::now(), false);
     loop {
         budget.check()?;
@@ -116,10 +119,23 @@ pub fn search(
             {
                 break;
             }
+            let pace = Pace {
+                executed: budget.executed,
+                seconds: taken / ran,
+            };
+            if state.queue.is_empty()
+                && let Some(probe) = planner.look(facts, pace)
+            {
+                let of = |id: &str| baseline.seconds.get(id).copied().unwrap_or_default();
+                let (seen, seconds) = screener.look(probe, &of)?;
+                planner.looked(facts, seen.as_ref(), seconds);
+                budget.executed += 1;
+                budget.test_runs += 1;
+            }
             let next = state.next(facts, planner)?;
-            let ran = planner.executed();
-            budget.executed += ran;
-            budget.test_runs += ran;
+            let own = planner.executed();
+            budget.executed += own;
+            budget.test_runs += own;
             let Some(candidate) = next else {
                 break;
             };
@@ -132,8 +148,12 @@ pub fn search(
             }
             screener.submit(candidate)?;
         }
-        let over = budget.is_spent() || state.enough(budget.executed);
-        if screener.is_idle() || over {
+        // Candidates under way are waited for: which of them ends first is chance.
+        if screener.is_idle() || budget.is_spent() {
+            if planner.looks() != told {
+                told = planner.looks();
+                reporter.emit(Event::Foreseen(told));
+            }
             if let Some(ended) = settle(context, &mut state, budget)? {
                 return Ok(ended);
             }
@@ -154,6 +174,8 @@ pub fn search(
         if let Some(result) = screener.next(until)? {
             budget.executed += 1;
             budget.test_runs += 1;
+            taken += result.ms / 1e3;
+            ran += 1.0;
             reporter.emit(Event::Candidate {
                 id: result.candidate.id,
                 operator: result.candidate.operator.clone(),

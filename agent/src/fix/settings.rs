@@ -69,6 +69,8 @@ pub struct FixSettings {
     pub pairs: bool,
     /// Whether values are put in at places, and expressions synthesised for what they need.
     pub synthesis: bool,
+    /// Whether edits are put off that are foreseen to change nothing, or what others changed in vain.
+    pub foresight: bool,
     /// How many further candidates are screened after the first plausible one, to compare.
     pub alternatives: u64,
     /// Whether the warm runner may be used.

@@ -1,6 +1,6 @@
 //! What is known about a failure before anything is proposed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
@@ -20,6 +20,29 @@ pub struct Facts {
     pub failures: Vec<Failure>,
     /// Values seen at run time in the suspicious functions.
     pub observations: Observations,
+    /// Functions that ran while tests were collected: file, qualified name.
+    pub imported: BTreeSet<(Utf8PathBuf, String)>,
+    /// Values that statements would have had to give.
+    pub needed: Vec<Needed>,
+}
+
+/// A value that a statement of a failing test would have had to give: a hypothesis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Needed {
+    /// File, relative to the project root.
+    pub file: Utf8PathBuf,
+    /// One-based line of the statement.
+    pub line: usize,
+    /// The failing test.
+    pub test: String,
+    /// The variable that it binds; none where it returns, or asks a condition.
+    pub name: Option<String>,
+    /// Which visit of the statement in the test, from zero; none where that is not known.
+    pub visit: Option<usize>,
+    /// The value, as a literal.
+    pub value: String,
+    /// 0 to 1.
+    pub confidence: f64,
 }
 
 /// A function with its suspiciousness.

@@ -2,14 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Candidate, Facts, Feedback, PlanError, Planner, Screened};
+use serde_json::Value as Json;
+
+use super::{Candidate, Facts, Feedback, Pace, PlanError, Planner, Screened, Looks};
 
 /// Candidates of the search that go before, unless they take long.
 const BEFORE: u64 = 300;
 /// Time that the second planner may take, for each second of the search since it has its turn.
 const SHARE: f64 = 0.5;
 /// Calls for candidates without a turn after something plausible.
-const WAITS: usize = 6;
+const WAITS: usize = 24;
 /// Time of one turn.
 const TURN: Duration = Duration::from_millis(400);
 
@@ -120,6 +122,18 @@ impl<A: Planner, B: Stage> Planner for Interleaved<A, B> {
 
     fn executed(&mut self) -> u64 {
         self.search.executed() + self.stage.executed()
+    }
+
+    fn look(&mut self, facts: &Facts, pace: Pace) -> Option<Json> {
+        self.search.look(facts, pace)
+    }
+
+    fn looked(&mut self, facts: &Facts, answer: Option<&Json>, seconds: f64) {
+        self.search.looked(facts, answer, seconds);
+    }
+
+    fn looks(&self) -> Looks {
+        self.search.looks()
     }
 }
 

@@ -11,13 +11,15 @@ pub mod synthesis;
 
 pub use candidate::{Candidate, Feedback, Screened};
 pub use facts::{
-    Attribute, Facts, Failure, Frame, Observation, Observations, Sides, SuspectFunction,
+    Attribute, Facts, Failure, Frame, Needed, Observation, Observations, Sides, SuspectFunction,
     SuspectStatement, Value,
 };
 
 pub use interleaved::{Interleaved, Stage};
+pub use search::Looks;
 pub use sequence::Sequence;
 
+use serde_json::Value as Json;
 use thiserror::Error;
 
 /// Why a planner cannot go on.
@@ -45,6 +47,15 @@ pub enum PlanError {
     /// The user interrupted.
     #[error("interrupted")]
     Cancelled,
+}
+
+/// How a search goes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pace {
+    /// Candidates that ran.
+    pub executed: u64,
+    /// Seconds that one takes.
+    pub seconds: f64,
 }
 
 /// Proposes patches. It sees facts and results, never a shell (design, invariant 7).
@@ -77,6 +88,20 @@ pub trait Planner {
     /// Test runs of its own since this was asked last; they count like candidates.
     fn executed(&mut self) -> u64 {
         0
+    }
+
+    /// What it wants to see in a run of the failing tests before it proposes more: a probe for the warm
+    /// runner, with files relative to the project root.
+    fn look(&mut self, _facts: &Facts, _pace: Pace) -> Option<Json> {
+        None
+    }
+
+    /// What was seen, and the seconds that it took; no answer where none could be had.
+    fn looked(&mut self, _facts: &Facts, _answer: Option<&Json>, _seconds: f64) {}
+
+    /// How looks did so far.
+    fn looks(&self) -> Looks {
+        Looks::default()
     }
 
     /// Why it has nothing more, where there is more to say than that all was tried.

@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Candidate, Facts, Feedback, PlanError, Planner};
+use serde_json::Value as Json;
+
+use super::{Candidate, Facts, Feedback, Pace, PlanError, Planner, Looks};
 
 /// The first planner for some time, then the second.
 pub struct Sequence<A, B> {
@@ -87,6 +89,18 @@ impl<A: Planner, B: Planner> Planner for Sequence<A, B> {
 
     fn executed(&mut self) -> u64 {
         self.first.executed() + self.second.executed()
+    }
+
+    fn look(&mut self, facts: &Facts, pace: Pace) -> Option<Json> {
+        (!self.is_second).then(|| self.first.look(facts, pace))?
+    }
+
+    fn looked(&mut self, facts: &Facts, answer: Option<&Json>, seconds: f64) {
+        self.first.looked(facts, answer, seconds);
+    }
+
+    fn looks(&self) -> Looks {
+        self.first.looks()
     }
 
     fn ended(&self) -> Option<&str> {

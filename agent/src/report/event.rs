@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::fix::divergence::Parting;
 use crate::outcome::Outcome;
 use crate::plan::llm::Exchange;
+use crate::plan::Looks;
 use crate::plan::synthesis::oracle::Angelic;
 use crate::plan::{Failure, Screened, SuspectFunction, SuspectStatement};
 
@@ -301,6 +302,8 @@ pub enum Event {
     Example(Example),
     /// Failing tests pass with another value put in at a place; no patch yet.
     Angelic(Angelic),
+    /// What edits were foreseen to do, so far.
+    Foreseen(Looks),
     /// Something a reader should know.
     Note {
         /// How loud.

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::fix::divergence::Parting;
 use crate::outcome::Outcome;
+use crate::plan::Looks;
 use crate::plan::synthesis::oracle::Angelic;
 use crate::plan::{Failure, SuspectFunction, SuspectStatement};
 use crate::report::ReportError;
@@ -65,6 +66,8 @@ struct Report<'a> {
     examples: &'a [Example],
     angelic: &'a [Angelic],
     divergence: &'a [Parting],
+    /// None when no run was looked at for it.
+    foreseen: Option<&'a Looks>,
     /// None when no language model was asked.
     conversation: Option<&'a Conversation>,
     limits_reached: Vec<String>,
@@ -172,6 +175,7 @@ pub fn render(story: &Story) -> Result<String, ReportError> {
         examples: &story.examples,
         angelic: &story.angelic,
         divergence: &story.partings,
+        foreseen: story.foreseen.as_ref(),
         conversation: story.conversation.as_ref(),
         limits_reached: gaps::limits(story)
             .into_iter()

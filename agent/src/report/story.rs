@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::fix::divergence::Parting;
 use crate::outcome::Outcome;
+use crate::plan::Looks;
 use crate::plan::synthesis::oracle::Angelic;
 use crate::plan::{Failure, Screened, SuspectFunction, SuspectStatement};
 use crate::report::event::{BudgetFacts, Counts, Example, Level, VerifyStep};
@@ -50,6 +51,8 @@ pub struct Story {
     pub examples: Vec<Example>,
     /// Places where another value makes failing tests pass.
     pub angelic: Vec<Angelic>,
+    /// What edits were foreseen to do.
+    pub foreseen: Option<Looks>,
     /// Where the failing runs part from what was needed, the likeliest first.
     pub partings: Vec<Parting>,
     /// The last standing of the search.

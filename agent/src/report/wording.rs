@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use crate::fix::divergence::Parting;
 use crate::outcome::Outcome;
 use crate::plan::Screened;
+use crate::plan::Looks;
 use crate::plan::synthesis::oracle::Angelic;
 use crate::report::event::{Counts, Example, Shows};
 use crate::report::story::{Conversation, Story, Supposed, Tried};
@@ -74,6 +75,19 @@ pub fn example(example: &Example) -> String {
             second.unwrap_or_default()
         ),
     }
+}
+
+/// What edits were foreseen to do, in a sentence.
+pub fn foreseen(looks: &Looks) -> String {
+    let mut text = format!(
+        "{} of {} edits change nothing that the failing tests see; {} put off",
+        looks.nothing, looks.looked, looks.put_off
+    );
+    let audited = looks.right + looks.wrong;
+    if audited > 0 {
+        let _ = write!(text, ", {audited} run to see: {} failed as foreseen", looks.right);
+    }
+    text
 }
 
 /// Where another value makes failing tests pass, in a line; texts of the repository stand between backticks.

@@ -11,6 +11,7 @@
 
 mod bindings;
 mod canonical;
+mod foresight;
 mod generate;
 pub(super) mod layout;
 mod legal;
@@ -27,17 +28,21 @@ mod types;
 mod unit;
 mod usage;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use ndbg_tools::source::Edit;
 use ndbg_tools::source::syntax::Syntax;
 
 use self::canonical::Canonical;
+pub use self::foresight::{Looks, files as with_files};
+use self::foresight::Foresight;
 use self::layout::Change;
 use self::operators::OPERATORS;
 use self::pairs::{Pairs, Verdict};
 use self::proposals::Draft;
-use super::{Candidate, Facts, Feedback, PlanError, Planner, Screened};
+use serde_json::Value as Json;
+
+use super::{Candidate, Facts, Feedback, Pace, PlanError, Planner, Screened};
 
 /// Name, rationale and prior of every operator, for reports and documentation.
 pub fn catalogue() -> impl Iterator<Item = (&'static str, &'static str, f64)> {
@@ -55,6 +60,8 @@ pub struct SearchOptions {
     pub max_pairs: usize,
     /// Candidates proposed at most, pairs included.
     pub max_candidates: usize,
+    /// Whether it looks at what edits do before they run.
+    pub foresight: bool,
 }
 
 impl Default for SearchOptions {
@@ -64,6 +71,7 @@ impl Default for SearchOptions {
             pairs: true,
             max_pairs: 5_000,
             max_candidates: 50_000,
+            foresight: true,
         }
     }
 }
@@ -91,6 +99,11 @@ pub struct SearchPlanner {
     leads: HashMap<(usize, usize), usize>,
     known: HashSet<u64>,
     next_id: u64,
+    /// What is foreseen of the queue.
+    foresight: Foresight,
+    /// Drafts that are put off, best first; those that do nothing are apart.
+    later: VecDeque<Draft>,
+    never: VecDeque<Draft>,
 }
 
 impl Default for SearchPlanner {
@@ -103,6 +116,13 @@ impl SearchPlanner {
     /// A planner that has not looked at anything yet.
     pub fn new(options: SearchOptions) -> Self {
         Self {
+            foresight: if options.foresight {
+                Foresight::default()
+            } else {
+                Foresight::none()
+            },
+            later: VecDeque::new(),
+            never: VecDeque::new(),
             options,
             canonical: Canonical::new(),
             queue: None,
@@ -122,6 +142,8 @@ impl SearchPlanner {
             let verdict = Verdict::of(&result.screened);
             if let Some((draft, known)) = self.proposed.get_mut(&result.candidate.id) {
                 *known = verdict;
+                let id = result.candidate.id;
+                self.foresight.hear(id, draft, &result.screened);
                 if let Screened::NearMiss { broken, .. } = &result.screened {
                     let weight = if broken.is_empty() { 1.0 } else { 0.5 };
                     if broken.is_empty() {
@@ -195,7 +217,23 @@ impl SearchPlanner {
     }
 
     fn next_single(&mut self, facts: &Facts) -> Option<Candidate> {
-        while let Some(draft) = self.queue.as_mut()?.pop() {
+        if self.foresight.is_over() && !self.never.is_empty() {
+            // What was foreseen did not come true.
+            self.later.append(&mut self.never);
+            proposals::sort(self.later.make_contiguous());
+        }
+        loop {
+            let waiting = self.queue.as_ref()?.last().map(|draft| draft.score);
+            let again = self.later.front().map(|draft| draft.score);
+            let is_again = match (waiting, again) {
+                (Some(waiting), Some(again)) => self.foresight.is_over() && again >= waiting,
+                (waiting, _) => waiting.is_none(),
+            };
+            if is_again {
+                let draft = self.later.pop_front()?;
+                return self.single(facts, draft);
+            }
+            let draft = self.queue.as_mut()?.pop()?;
             let Some((_, syntax)) = facts.files.iter().nth(draft.file) else {
                 continue;
             };
@@ -206,13 +244,42 @@ impl SearchPlanner {
             if !self.known.insert(print) {
                 continue;
             }
-            let name = OPERATORS[draft.operator].name.to_owned();
-            let claim = claim(syntax, &draft);
-            let candidate = self.candidate(syntax, draft.changes.clone(), name, claim, draft.score);
-            self.proposed.insert(candidate.id, (draft, Verdict::Unseen));
-            return Some(candidate);
+            if self.foresight.puts_off(&draft) && !self.foresight.audits(self.next_id) {
+                self.put_off(draft);
+                continue;
+            }
+            return self.single(facts, draft);
         }
-        None
+    }
+
+    fn put_off(&mut self, draft: Draft) {
+        if self.foresight.is_nothing(&draft) {
+            // As if it had run: beside another edit it may do something.
+            let id = u64::MAX - draft.number as u64;
+            self.proposed
+                .insert(id, (draft.clone(), Verdict::Unchanged));
+            self.never.push_back(draft);
+        } else {
+            self.later.push_back(draft);
+        }
+    }
+
+    fn single(&mut self, facts: &Facts, draft: Draft) -> Option<Candidate> {
+        let (_, syntax) = facts.files.iter().nth(draft.file)?;
+        let name = OPERATORS[draft.operator].name.to_owned();
+        let claim = claim(syntax, &draft);
+        let candidate = self.candidate(syntax, draft.changes.clone(), name, claim, draft.score);
+        self.proposed.insert(candidate.id, (draft, Verdict::Unseen));
+        Some(candidate)
+    }
+
+    /// Lists all single edits, once.
+    fn prepare(&mut self, facts: &Facts) {
+        if self.queue.is_none() {
+            let mut drafts = generate::generate(facts, self.options.max_functions);
+            drafts.reverse();
+            self.queue = Some(drafts);
+        }
     }
 
     fn next_urgent(&mut self, facts: &Facts) -> Option<Candidate> {
@@ -318,11 +385,7 @@ impl Planner for SearchPlanner {
                 "the Python grammar does not fit the parser".to_owned(),
             ));
         }
-        if self.queue.is_none() {
-            let mut drafts = generate::generate(facts, self.options.max_functions);
-            drafts.reverse();
-            self.queue = Some(drafts);
-        }
+        self.prepare(facts);
         self.learn(feedback);
         let mut out = Vec::new();
         while out.len() < limit && self.next_id < self.options.max_candidates as u64 {
@@ -332,6 +395,10 @@ impl Planner for SearchPlanner {
                 .or_else(|| {
                     let pairs = self.options.pairs;
                     pairs.then(|| self.next_pair(facts)).flatten()
+                })
+                .or_else(|| {
+                    let draft = self.never.pop_front()?;
+                    self.single(facts, draft)
                 });
             match next {
                 Some(candidate) => out.push(candidate),
@@ -354,7 +421,24 @@ impl Planner for SearchPlanner {
             None if self.options.pairs => return None,
             None => 0,
         };
-        Some((queue.len() + self.urgent.len() + pairs).min(left))
+        let later = self.later.len() + self.never.len();
+        Some((queue.len() + later + self.urgent.len() + pairs).min(left))
+    }
+
+    fn look(&mut self, facts: &Facts, pace: Pace) -> Option<Json> {
+        self.prepare(facts);
+        self.foresight.look(facts, self.queue.as_ref()?, pace)
+    }
+
+    fn looked(&mut self, facts: &Facts, answer: Option<&Json>, seconds: f64) {
+        let Some(queue) = &mut self.queue else { return };
+        self.foresight.looked(facts, answer, seconds, queue);
+        proposals::sort(queue);
+        queue.reverse();
+    }
+
+    fn looks(&self) -> Looks {
+        self.foresight.looks()
     }
 }
 

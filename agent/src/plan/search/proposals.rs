@@ -11,6 +11,8 @@ use super::layout::Change;
 /// A proposed edit before it becomes a candidate.
 #[derive(Debug, Clone)]
 pub struct Draft {
+    /// Number among all drafts, the likeliest first.
+    pub number: usize,
     /// Index of the file.
     pub file: usize,
     /// Offset of the enclosing outermost function (or of the statement at module level): pairs are
@@ -91,6 +93,7 @@ impl Proposals {
         site.truncate(SITE_CAP);
         for (k, (changes, fit, claim)) in site.drain(..).enumerate() {
             self.drafts.push(Draft {
+                number: 0,
                 file: place.file,
                 function: place.function,
                 statement: place.statement,
@@ -123,6 +126,9 @@ impl Proposals {
             (d.file, &d.changes).hash(&mut hasher);
             known.insert(hasher.finish())
         });
+        for (number, draft) in drafts.iter_mut().enumerate() {
+            draft.number = number;
+        }
         drafts
     }
 }
