@@ -112,7 +112,10 @@ fn a_missing_branch_is_a_value_at_one_visit_and_a_condition_for_it() {
     let diff = run.diff();
     // What was said on the way tells why another condition was preferred.
     let said = &run.stderr;
-    assert!(diff.contains("return Letter(origin, 'lost')"), "{diff}{said}");
+    assert!(
+        diff.contains("return Letter(origin, 'lost')"),
+        "{diff}{said}"
+    );
     assert!(diff.contains("if target == NOWHERE"), "{diff}{said}");
 }
 

@@ -11,6 +11,8 @@ import ndbg_pure as pure
 from ndbg_pure import Opaque, Refused
 
 MAX_ATTRIBUTES = 12
+# Turns of a comprehension.
+MAX_ITEMS = 100
 _MISSING = object()
 _mro = type.__dict__["__mro__"].__get__
 _namespace = type.__dict__["__dict__"].__get__
@@ -171,8 +173,15 @@ def _evaluate(node, frame, depth):
     if kind is ast.UnaryOp:
         sign = {ast.Not: "not", ast.USub: "-"}.get(type(node.op))
         return pure.unary(sign, inner(node.operand))
-    if kind is ast.Compare and len(node.ops) == 1:
-        return pure.compare(sign_of(node.ops[0]), inner(node.left), inner(node.comparators[0]))
+    if kind is ast.Compare:
+        left, found = inner(node.left), True
+        for op, one in zip(node.ops, node.comparators):
+            right = inner(one)
+            found = pure.compare(sign_of(op), left, right)
+            if not found:
+                break
+            left = right
+        return found
     if kind is ast.BoolOp:
         value = None
         for one in node.values:
@@ -184,8 +193,17 @@ def _evaluate(node, frame, depth):
         return inner(node.body if pure.truth(inner(node.test)) else node.orelse)
     if kind in (ast.Tuple, ast.List):
         return (tuple if kind is ast.Tuple else list)([inner(one) for one in node.elts])
+    if kind is ast.Dict and None not in node.keys:
+        items = [(inner(key), inner(one)) for key, one in zip(node.keys, node.values)]
+        return pure._attempt(dict, items)
+    if kind in COMPREHENSIONS:
+        return _comprehended(node, frame, depth)
     if kind is ast.Call and not node.keywords:
-        arguments = [inner(one) for one in node.args]
+        arguments = [
+            # Whoever is called takes them one by one.
+            _comprehended(one, frame, depth) if type(one) is ast.GeneratorExp else inner(one)
+            for one in node.args
+        ]
         if type(node.func) is ast.Name:
             if node.func.id in local_names(frame) or node.func.id in frame.f_globals:
                 raise Refused(node.func.id)
@@ -193,6 +211,35 @@ def _evaluate(node, frame, depth):
         if type(node.func) is ast.Attribute:
             return pure.method(inner(node.func.value), node.func.attr, arguments)
     raise Refused(kind.__name__)
+
+
+COMPREHENSIONS = {ast.ListComp: list, ast.SetComp: set}
+
+
+class _Inside:
+    """A frame with names of a comprehension in it."""
+
+    def __init__(self, frame, names):
+        self.f_locals = {**local_names(frame), **names}
+        self.f_globals = frame.f_globals
+        self.f_code = frame.f_code
+        self.f_back = None
+
+
+def _comprehended(node, frame, depth):
+    """The values of a comprehension with one loop."""
+    loop = node.generators[0]
+    if len(node.generators) > 1 or loop.is_async or type(loop.target) is not ast.Name:
+        raise Refused(type(node).__name__)
+    series = evaluate(loop.iter, frame, depth + 1)
+    if type(series) not in (*pure.SEQUENCES, *pure.SETS, dict, str) or len(series) > MAX_ITEMS:
+        raise Refused(type(node).__name__)
+    found = []
+    for one in series:
+        inside = _Inside(frame, {loop.target.id: _held(one)})
+        if all(pure.truth(evaluate(test, inside, depth + 1)) for test in loop.ifs):
+            found.append(evaluate(node.elt, inside, depth + 1))
+    return pure._attempt(COMPREHENSIONS.get(type(node), list), found)
 
 
 def sign_of(node):

@@ -58,7 +58,7 @@ pub fn run(settings: &RanksRun, cancel: &Cancel) -> anyhow::Result<Outcome> {
         };
         let mut budget = Budget::start(limits, cancel);
         let facts = fix::investigate(&project, &mut budget, &reporter, cancel).and_then(
-            |(session, baseline, found)| fix::gather(&session, &baseline, &found, &mut budget),
+            |(session, baseline, found)| fix::gather(&session, &baseline, &found, &[], &mut budget),
         );
         let (files, facts) = match facts {
             Ok(facts) => facts,

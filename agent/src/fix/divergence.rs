@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use super::localize::Localization;
 use crate::eval::Predictor;
-use crate::plan::Failure;
+use crate::plan::{Failure, Needed};
 
 /// Points told of a test.
 const TOLD: usize = 8;
@@ -267,6 +267,27 @@ fn sides(failure: &Failure) -> Option<(Literal, Literal)> {
     }
     let held = literal::parse(line.strip_prefix("assert ")?.split_whitespace().next()?).ok()?;
     matches!(held, Literal::Bool(false) | Literal::None).then_some((held, Literal::Bool(true)))
+}
+
+/// What a parting says for planners; none where its statement does not give the value itself.
+pub fn needed(parting: &Parting) -> Option<Needed> {
+    let name = match parting.part.as_str() {
+        "the returned value" | "the condition" => None,
+        part => Some(part.strip_prefix('`')?.strip_suffix('`')?.to_owned()),
+    };
+    Some(Needed {
+        file: parting.file.clone(),
+        line: parting.line,
+        test: parting.test.clone(),
+        name,
+        visit: None,
+        value: parting.needed.clone(),
+        confidence: if parting.ends_here {
+            parting.confidence
+        } else {
+            parting.confidence * ON_THE_WAY
+        },
+    })
 }
 
 /// Raises the suspicion of statements by how much of the belief ends there, all failing tests together.

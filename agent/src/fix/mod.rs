@@ -54,7 +54,7 @@ use crate::model::{Named, Served};
 use crate::outcome::Outcome;
 use crate::plan::search::{SearchOptions, SearchPlanner};
 use crate::plan::synthesis::Synthesis;
-use crate::plan::{Candidate, Facts, Interleaved, Planner, Sequence};
+use crate::plan::{Candidate, Facts, Interleaved, Needed, Planner, Sequence};
 use crate::report::event::BudgetFacts;
 use crate::report::{Event, Level, Reporter};
 
@@ -235,10 +235,11 @@ fn attempt(
     }
     let recorded = Cell::new(0);
     let deadline = Instant::now() + budget.left();
+    let mut needed = Vec::new();
     let opened = settings.simulator.as_ref().and_then(|simulator| {
         let evidence = Evidence::new(&session, &baseline, &found, deadline, &recorded, None);
         let opened = evidence.record()?;
-        diverge(
+        needed = diverge(
             simulator,
             &opened.recording,
             &baseline,
@@ -248,7 +249,7 @@ fn attempt(
         );
         Some(opened)
     });
-    let (files, facts) = gather(&session, &baseline, &found, budget)?;
+    let (files, facts) = gather(&session, &baseline, &found, &needed, budget)?;
     let evidence = Evidence::new(&session, &baseline, &found, deadline, &recorded, opened);
     let angels = Angels::new(
         &session,
@@ -300,7 +301,7 @@ fn diverge(
     found: &mut Localization,
     reporter: &Reporter,
     cancel: &Cancel,
-) {
+) -> Vec<Needed> {
     let model = match crate::model::open(simulator, &Served::default(), None, cancel) {
         Ok(model) => Some(model),
         Err(stop) => {
@@ -312,11 +313,13 @@ fn diverge(
     let predictor = model.as_ref().map(|model| model as &dyn Predictor);
     let partings = divergence::partings(recording, &baseline.failing, predictor);
     if partings.is_empty() {
-        return;
+        return Vec::new();
     }
     divergence::raise(found, &partings);
+    let needed = partings.iter().filter_map(divergence::needed).collect();
     reporter.emit(Event::Divergence { partings });
     localized(found, reporter);
+    needed
 }
 
 fn localized(found: &Localization, reporter: &Reporter) {
@@ -393,6 +396,7 @@ pub(crate) fn gather(
     session: &Session,
     baseline: &Baseline,
     found: &Localization,
+    needed: &[Needed],
     budget: &mut Budget,
 ) -> Result<(BTreeMap<Utf8PathBuf, SourceFile>, Facts), Stop> {
     let observations = observe::observe(session, baseline, found, budget)?;
@@ -413,7 +417,7 @@ pub(crate) fn gather(
         failures: baseline.failing.clone(),
         observations,
         imported: search::imported(baseline, found),
-        needed: Vec::new(),
+        needed: needed.to_vec(),
     };
     Ok((files, facts))
 }

@@ -50,7 +50,7 @@ pub fn measure(
     };
     let mut budget = Budget::start(limits, cancel);
     let (session, baseline, found) = super::investigate(project, &mut budget, reporter, cancel)?;
-    let (files, facts) = super::gather(&session, &baseline, &found, &mut budget)?;
+    let (files, facts) = super::gather(&session, &baseline, &found, &[], &mut budget)?;
     let mut planner = SearchPlanner::new(SearchOptions::default());
     let mut candidates = Vec::new();
     while candidates.len() < warm.max(cold) {

@@ -4,10 +4,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
-use super::{Candidate, Facts, Feedback, Pace, PlanError, Planner, Screened, Looks};
+use super::{Candidate, Facts, Feedback, Looks, Pace, PlanError, Planner, Screened};
 
 /// Candidates of the search that go before, unless they take long.
 const BEFORE: u64 = 300;
+/// The same where the second planner knows where to begin.
+const KEEN: u64 = 16;
 /// Time that the second planner may take, for each second of the search since it has its turn.
 const SHARE: f64 = 0.5;
 /// Calls for candidates without a turn after something plausible.
@@ -25,6 +27,11 @@ pub trait Stage {
 
     /// Whether there is nothing more to do.
     fn is_done(&self) -> bool;
+
+    /// Whether it knows where to begin, and should not wait for long.
+    fn is_keen(&self, _facts: &Facts) -> bool {
+        false
+    }
 
     /// Test runs since this was asked last.
     fn executed(&mut self) -> u64;
@@ -98,7 +105,12 @@ impl<A: Planner, B: Stage> Planner for Interleaved<A, B> {
         }
         self.waiting = self.waiting.saturating_sub(1);
         let started = *self.started.get_or_insert_with(Instant::now);
-        if self.proposed >= BEFORE || started.elapsed() >= self.alone {
+        let before = if self.stage.is_keen(facts) {
+            KEEN
+        } else {
+            BEFORE
+        };
+        if self.proposed >= before || started.elapsed() >= self.alone {
             let found = self.turn(facts, false);
             if !found.is_empty() {
                 self.search.propose(facts, feedback, 0)?;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
-use super::{Candidate, Facts, Feedback, Pace, PlanError, Planner, Looks};
+use super::{Candidate, Facts, Feedback, Looks, Pace, PlanError, Planner};
 
 /// The first planner for some time, then the second.
 pub struct Sequence<A, B> {

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::fix::divergence::Parting;
 use crate::outcome::Outcome;
-use crate::plan::llm::Exchange;
 use crate::plan::Looks;
+use crate::plan::llm::Exchange;
 use crate::plan::synthesis::oracle::Angelic;
 use crate::plan::{Failure, Screened, SuspectFunction, SuspectStatement};
 

@@ -15,7 +15,7 @@ use crate::report::sides::sides;
 use crate::report::story::{PlausiblePatch, Story};
 use crate::report::visible::{ellipsize, first_lines, one_line, visible, wrap};
 use crate::report::wording::{
-    angelic, foreseen, capital, counts, duration, example, parting, place, plural, screened,
+    angelic, capital, counts, duration, example, foreseen, parting, place, plural, screened,
 };
 
 use page::Page;

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use crate::fix::divergence::Parting;
 use crate::outcome::Outcome;
-use crate::plan::Screened;
 use crate::plan::Looks;
+use crate::plan::Screened;
 use crate::plan::synthesis::oracle::Angelic;
 use crate::report::event::{Counts, Example, Shows};
 use crate::report::story::{Conversation, Story, Supposed, Tried};
@@ -85,7 +85,11 @@ pub fn foreseen(looks: &Looks) -> String {
     );
     let audited = looks.right + looks.wrong;
     if audited > 0 {
-        let _ = write!(text, ", {audited} run to see: {} failed as foreseen", looks.right);
+        let _ = write!(
+            text,
+            ", {audited} run to see: {} failed as foreseen",
+            looks.right
+        );
     }
     text
 }

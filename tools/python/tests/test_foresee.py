@@ -154,3 +154,17 @@ def test_the_smallest_difference_is_found():
     assert pair("return [a for a in b]", "return [b for a in b]") == [
         ("[a for a in b]", "[b for a in b]")
     ]
+
+
+def test_comprehensions_are_looked_into():
+    source = """
+        def f(rows, least):
+            kept = [row for row in rows if row > least]
+            return sum(row * 2 for row in kept)
+    """
+    edits = [
+        ("row > least", "row >= least"),
+        ("row * 2", "row + row"),
+        ("row * 2", "row * 3"),
+    ]
+    assert verdicts(source, edits, "f([1, 4], 2)") == ["none", "none", "differs"]

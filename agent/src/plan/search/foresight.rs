@@ -174,8 +174,10 @@ impl Foresight {
         }
         let functions: Vec<Json> = functions.into_iter().map(|(_, one)| one).collect();
         let needed: Vec<Json> = facts.needed.iter().map(asked).collect();
-        Some(json!({"mode": "foresee", "functions": functions, "needed": needed,
-                    "seconds": 0.3 + self.asked.len() as f64 * 0.001}))
+        Some(
+            json!({"mode": "foresee", "functions": functions, "needed": needed,
+                    "seconds": 0.3 + self.asked.len() as f64 * 0.001}),
+        )
     }
 
     /// What a look showed; none where there was no answer. `queue` is sorted anew when it changes.
@@ -320,7 +322,9 @@ fn around<'s>(syntax: &'s Syntax, draft: &Draft) -> Option<&'s Function> {
 fn before_decorators(text: &str, start: usize, function: &Function) -> usize {
     let mut at = start;
     for _ in function.outer_line..function.first_line {
-        at = text[..at.saturating_sub(1)].rfind('\n').map_or(0, |n| n + 1);
+        at = text[..at.saturating_sub(1)]
+            .rfind('\n')
+            .map_or(0, |n| n + 1);
     }
     at
 }

@@ -34,8 +34,8 @@ use ndbg_tools::source::Edit;
 use ndbg_tools::source::syntax::Syntax;
 
 use self::canonical::Canonical;
-pub use self::foresight::{Looks, files as with_files};
 use self::foresight::Foresight;
+pub use self::foresight::{Looks, files as with_files};
 use self::layout::Change;
 use self::operators::OPERATORS;
 use self::pairs::{Pairs, Verdict};

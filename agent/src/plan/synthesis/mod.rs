@@ -4,6 +4,7 @@
 
 mod calls;
 mod conditions;
+mod needed;
 pub mod oracle;
 mod pairs;
 mod place;
@@ -30,6 +31,8 @@ const FUNCTIONS: usize = 6;
 const FIRST_ID: u64 = 1 << 24;
 /// What takes few runs goes before what takes many, wherever it is.
 const FEW: f64 = 2.0;
+/// A place where what was needed has made a test pass goes before all others.
+const FAVOURED: f64 = 5.0;
 /// Places that are told about.
 const TOLD: usize = 12;
 
@@ -44,6 +47,8 @@ pub struct Synthesis<'a> {
     known: BTreeSet<Vec<Edit>>,
     next_id: u64,
     told: usize,
+    /// Needed values with which their test passed.
+    verified: usize,
     counted: u64,
     /// Expressions that give other values at a place, as far as they were asked for.
     values: BTreeMap<(usize, usize), Vec<String>>,
@@ -64,6 +69,8 @@ enum Work {
     Pairs(usize),
     /// Leave a statement out.
     Skip(usize, usize),
+    /// Put in what was needed: number of the hypothesis last.
+    Needed(usize, usize, usize),
 }
 
 impl<'a> Synthesis<'a> {
@@ -76,17 +83,20 @@ impl<'a> Synthesis<'a> {
             known: BTreeSet::new(),
             next_id: FIRST_ID,
             told: 0,
+            verified: 0,
             counted: 0,
             values: BTreeMap::new(),
         }
     }
 
     fn begin(&mut self, facts: &Facts) -> Vec<(f64, Work)> {
-        self.scenes = scene::scenes(facts, FUNCTIONS);
+        self.scenes = scene::scenes(facts, FUNCTIONS, &facts.needed);
         let surveys = self.scenes.iter().enumerate();
-        surveys
+        let mut work: Vec<(f64, Work)> = surveys
             .map(|(at, scene)| (10.0 + scene.score, Work::Survey(at)))
-            .collect()
+            .collect();
+        work.extend(self.needed(facts));
+        work
     }
 
     fn work(&mut self, facts: &Facts, work: Work) -> Vec<Candidate> {
@@ -104,6 +114,7 @@ impl<'a> Synthesis<'a> {
             Work::Calls(at, place) => self.call_otherwise(facts, at, place),
             Work::Pairs(at) => self.put_in_two(at),
             Work::Skip(at, place) => self.skip(at, place),
+            Work::Needed(at, place, number) => self.put_in_needed(facts, at, place, number),
         }
     }
 
@@ -146,6 +157,9 @@ impl<'a> Synthesis<'a> {
                 score *= 0.5;
             }
             let number = place.number;
+            if scene.favoured.contains(&number) {
+                score += FAVOURED;
+            }
             match place.kind {
                 Kind::Condition => new.push((score + FEW, Work::Flip(at, number))),
                 Kind::Runs => new.push((score + FEW * 0.5, Work::Skip(at, number))),
@@ -194,6 +208,14 @@ impl Stage for Synthesis<'_> {
     fn hear(&mut self, feedback: &[Feedback]) {
         let edits = feedback.iter().map(|result| result.candidate.edits.clone());
         self.known.extend(edits);
+    }
+
+    fn is_keen(&self, facts: &Facts) -> bool {
+        let is_needed = |(_, work): &(f64, Work)| matches!(work, Work::Needed(..));
+        match &self.work {
+            None => !facts.needed.is_empty(),
+            Some(work) => self.verified > 0 || work.iter().any(is_needed),
+        }
     }
 
     fn is_done(&self) -> bool {

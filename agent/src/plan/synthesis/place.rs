@@ -43,6 +43,8 @@ pub struct Place {
     pub call: Option<Call>,
     /// What the statement assigns to, where that is a plain name or attribute.
     pub target: Option<String>,
+    /// What the statement adds to, with `+=`.
+    pub added: Option<String>,
 }
 
 /// A call with positional arguments alone.
@@ -226,6 +228,17 @@ impl Finder<'_> {
             .and_then(|parent| parent.child_by_field_name("left"))
             .filter(|left| matches!(left.kind(), "identifier" | "attribute" | "subscript"))
             .map(|left| self.syntax.text(left).to_owned());
+        let added = (kind == Kind::Assigned)
+            .then(|| node.parent())
+            .flatten()
+            .filter(|parent| parent.kind() == "augmented_assignment")
+            .filter(|parent| {
+                let operator = parent.child_by_field_name("operator");
+                operator.is_some_and(|operator| self.syntax.text(operator) == "+=")
+            })
+            .and_then(|parent| parent.child_by_field_name("left"))
+            .filter(|left| matches!(left.kind(), "identifier" | "attribute"))
+            .map(|left| self.syntax.text(left).to_owned());
         self.found.push(Place {
             number: self.found.len(),
             kind,
@@ -235,6 +248,7 @@ impl Finder<'_> {
             line: statement.start_position().row + 1,
             call: None,
             target,
+            added,
         });
         Some(self.found.len() - 1)
     }

@@ -11,7 +11,7 @@ use super::Synthesis;
 use super::oracle::{Angelic, Force, Question, Reply, Shape, Task, Visit, Vocabulary};
 use super::place::{Place, marks, places};
 use super::words::{expected, vocabulary};
-use crate::plan::Facts;
+use crate::plan::{Facts, Needed};
 
 /// What counts as nearer.
 const NEARER: f64 = 0.01;
@@ -38,6 +38,8 @@ pub struct Scene {
     pub nearness: BTreeMap<String, f64>,
     /// Forced values with which they come nearer, and by how much.
     pub leads: Vec<(f64, Force)>,
+    /// Places where a needed value has made a test pass.
+    pub favoured: BTreeSet<usize>,
     /// Whether two places were tried at once.
     pub is_paired: bool,
     /// What failing assertions expect.
@@ -54,10 +56,19 @@ impl Scene {
     }
 }
 
-/// The most suspicious functions.
-pub fn scenes(facts: &Facts, most: usize) -> Vec<Scene> {
+/// The most suspicious functions, and those in which something was needed.
+pub fn scenes(facts: &Facts, most: usize, needed: &[Needed]) -> Vec<Scene> {
     let mut found = Vec::new();
-    for suspect in facts.functions.iter().take(most) {
+    for (rank, suspect) in facts.functions.iter().enumerate() {
+        let is_needed = || {
+            needed.iter().any(|one| {
+                one.file == suspect.file
+                    && (suspect.first_line..=suspect.last_line).contains(&one.line)
+            })
+        };
+        if rank >= most && !(rank < 4 * most && is_needed()) {
+            continue;
+        }
         let Some(syntax) = facts.files.get(&suspect.file) else {
             continue;
         };
@@ -81,6 +92,7 @@ pub fn scenes(facts: &Facts, most: usize) -> Vec<Scene> {
             visits: BTreeMap::new(),
             nearness: BTreeMap::new(),
             leads: Vec::new(),
+            favoured: BTreeSet::new(),
             is_paired: false,
             expected: expected(&facts.failures),
             lines: statements

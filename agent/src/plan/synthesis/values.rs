@@ -188,19 +188,32 @@ impl Synthesis<'_> {
             .collect();
         let mut found = Vec::new();
         for (order, force) in helping.iter().enumerate() {
-            let forces = std::slice::from_ref(force);
-            let reply = self.solve(at, place, forces, Shape::Value);
-            if order == 0 {
-                let visit = reply
-                    .as_ref()
-                    .and_then(|r| r.found.examples.first().cloned());
-                self.tell(at, place, force, shown(&force.value), visit);
-            }
-            if let Some(reply) = reply {
-                found.extend(self.replacing(at, place, &reply.found, "synthesis-value", 0.5));
-            }
-            found.extend(self.guarded(at, place, &force.value, forces));
+            found.extend(self.explained_one(at, place, force, order == 0));
         }
+        found
+    }
+
+    /// What follows from one force that makes its test pass.
+    pub(super) fn explained_one(
+        &mut self,
+        at: usize,
+        place: usize,
+        force: &Force,
+        is_first: bool,
+    ) -> Vec<Candidate> {
+        let forces = std::slice::from_ref(force);
+        let reply = self.solve(at, place, forces, Shape::Value);
+        if is_first {
+            let visit = reply
+                .as_ref()
+                .and_then(|r| r.found.examples.first().cloned());
+            self.tell(at, place, force, shown(&force.value), visit);
+        }
+        let mut found = Vec::new();
+        if let Some(reply) = reply {
+            found.extend(self.replacing(at, place, &reply.found, "synthesis-value", 0.5));
+        }
+        found.extend(self.guarded(at, place, &force.value, forces));
         found
     }
 
