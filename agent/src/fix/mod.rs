@@ -20,6 +20,7 @@ pub mod session;
 pub mod settings;
 mod spectra;
 pub mod stop;
+mod sureness;
 pub mod tampering;
 pub mod target;
 pub mod target_run;
@@ -46,6 +47,7 @@ use reproduce::{Ground, Patch};
 use session::{Session, note};
 use settings::{FixSettings, ModelSettings, PlannerSettings, ProjectSettings};
 use stop::Stop;
+use sureness::Compared;
 use target::Target;
 use verify::Change;
 
@@ -284,7 +286,18 @@ fn attempt(
         facts: &facts,
         reporter,
     };
-    show(&ground, &ended, &files, budget);
+    let compared = show(&ground, &ended, &files, budget);
+    if let Some(candidate) = &ended.accepted {
+        let sureness = sureness::sureness(
+            candidate,
+            &ended,
+            compared,
+            budget.executed,
+            &baseline,
+            &found,
+        );
+        reporter.emit(Event::Sure(sureness));
+    }
     Ok(Found {
         outcome: ended.outcome,
         summary: ended.summary,
@@ -364,15 +377,15 @@ fn show(
     ended: &search::Ended,
     files: &BTreeMap<Utf8PathBuf, SourceFile>,
     budget: &Budget,
-) {
+) -> Compared {
     let Some(candidate) = &ended.accepted else {
         if let Some(failure) = ground.facts.failures.first() {
             reproduce::raised(ground, failure, budget);
         }
-        return;
+        return Compared::default();
     };
     let Some(change) = reproduce::single(&ended.changes) else {
-        return;
+        return Compared::default();
     };
     let patch = Patch { candidate, change };
     reproduce::mended(ground, &patch, budget);
@@ -388,7 +401,7 @@ fn show(
             Some(Patch { candidate, change })
         })
         .collect();
-    reproduce::told_apart(ground, &patch, &others, budget);
+    reproduce::told_apart(ground, &patch, &others, budget)
 }
 
 /// The second recording pass, and everything that a planner may know.

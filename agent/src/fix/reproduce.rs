@@ -12,6 +12,7 @@ use ndbg_tools::python::executions::{Goal, Outcome as Ended, Subject, root_of};
 
 use super::budget::Budget;
 use super::session::Session;
+use super::sureness::Compared;
 use super::verify::Change;
 use crate::dataset::Runner;
 use crate::infer::{self, Found, Names, Past, Settings, Sources};
@@ -75,7 +76,13 @@ pub fn mended(ground: &Ground<'_>, patch: &Patch<'_>, budget: &Budget) {
 }
 
 /// Calls that tell the verified patch from the other plausible ones, or that there are none to be found.
-pub fn told_apart(ground: &Ground<'_>, patch: &Patch<'_>, others: &[Patch<'_>], budget: &Budget) {
+pub fn told_apart(
+    ground: &Ground<'_>,
+    patch: &Patch<'_>,
+    others: &[Patch<'_>],
+    budget: &Budget,
+) -> Compared {
+    let mut compared = Compared::default();
     let function = &patch.candidate.qualname;
     let comparable = |other: &&Patch<'_>| {
         other.change.file == patch.change.file && other.candidate.qualname == *function
@@ -85,16 +92,20 @@ pub fn told_apart(ground: &Ground<'_>, patch: &Patch<'_>, others: &[Patch<'_>], 
             ground.versions(patch, "verified"),
             ground.versions(other, "another"),
         ) else {
-            return;
+            return compared;
         };
         let begun = Instant::now();
         let goal = Goal::Differs(another);
         let Some((found, executions)) = ground.inferred(verified, goal, &patch.change.file, budget)
         else {
-            return;
+            return compared;
         };
         if found.as_ref().is_some_and(|found| !returns(found)) {
             continue;
+        }
+        match found {
+            Some(_) => compared.differ += 1,
+            None => compared.agree += 1,
         }
         let results = found
             .as_ref()
@@ -111,6 +122,7 @@ pub fn told_apart(ground: &Ground<'_>, patch: &Patch<'_>, others: &[Patch<'_>], 
             seconds: begun.elapsed().as_secs_f64(),
         }));
     }
+    compared
 }
 
 /// The call that raises what a failing test raised, at the same line, where no patch was found.

@@ -116,6 +116,27 @@ pub enum Shows {
     Difference,
 }
 
+/// How sure a verified patch is to be right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Surety {
+    /// Look at it closely.
+    Low,
+    /// Look at it.
+    Middle,
+    /// All that can be said speaks for it.
+    High,
+}
+
+/// The judgement on a verified patch: no probability.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sureness {
+    /// How sure.
+    pub level: Surety,
+    /// Why, in words.
+    pub reasons: Vec<String>,
+}
+
 /// What one version does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VersionResult {
@@ -302,6 +323,8 @@ pub enum Event {
     Example(Example),
     /// Failing tests pass with another value put in at a place; no patch yet.
     Angelic(Angelic),
+    /// How sure the verified patch is to be right.
+    Sure(Sureness),
     /// What edits were foreseen to do, so far.
     Foreseen(Looks),
     /// Something a reader should know.

@@ -3,6 +3,7 @@
 use camino::Utf8PathBuf;
 use serde::Serialize;
 
+use super::event::Sureness;
 use crate::fix::divergence::Parting;
 use crate::outcome::Outcome;
 use crate::plan::Looks;
@@ -66,6 +67,8 @@ struct Report<'a> {
     examples: &'a [Example],
     angelic: &'a [Angelic],
     divergence: &'a [Parting],
+    /// None without a verified patch.
+    sureness: Option<&'a Sureness>,
     /// None when no run was looked at for it.
     foreseen: Option<&'a Looks>,
     /// None when no language model was asked.
@@ -175,6 +178,7 @@ pub fn render(story: &Story) -> Result<String, ReportError> {
         examples: &story.examples,
         angelic: &story.angelic,
         divergence: &story.partings,
+        sureness: story.sureness.as_ref(),
         foreseen: story.foreseen.as_ref(),
         conversation: story.conversation.as_ref(),
         limits_reached: gaps::limits(story)

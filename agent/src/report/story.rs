@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use camino::Utf8PathBuf;
 use serde::Serialize;
 
+use super::event::Sureness;
 use crate::fix::divergence::Parting;
 use crate::outcome::Outcome;
 use crate::plan::Looks;
@@ -51,6 +52,8 @@ pub struct Story {
     pub examples: Vec<Example>,
     /// Places where another value makes failing tests pass.
     pub angelic: Vec<Angelic>,
+    /// How sure the verified patch is to be right.
+    pub sureness: Option<Sureness>,
     /// What edits were foreseen to do.
     pub foreseen: Option<Looks>,
     /// Where the failing runs part from what was needed, the likeliest first.

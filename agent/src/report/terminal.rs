@@ -15,7 +15,7 @@ use crate::report::sides::sides;
 use crate::report::story::{PlausiblePatch, Story};
 use crate::report::visible::{ellipsize, first_lines, one_line, visible, wrap};
 use crate::report::wording::{
-    angelic, capital, counts, duration, example, foreseen, parting, place, plural, screened,
+    angelic, capital, counts, duration, example, foreseen, parting, place, plural, screened, sure,
 };
 
 use page::Page;
@@ -229,6 +229,7 @@ impl Page<'_> {
                 }
             }
             Event::Angelic(found) => self.entry("repairable", Role::Strong, &angelic(found)),
+            Event::Sure(found) => self.entry("how sure", Role::Label, &sure(found)),
             Event::Foreseen(looks) => self.entry("foreseen", Role::Label, &foreseen(looks)),
             Event::Note { level, text, hint } => self.note(*level, text, hint.as_deref()),
             Event::Applied { files } => {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::event::{Sureness, Surety};
 use crate::fix::divergence::Parting;
 use crate::outcome::Outcome;
 use crate::plan::Looks;
@@ -75,6 +76,19 @@ pub fn example(example: &Example) -> String {
             second.unwrap_or_default()
         ),
     }
+}
+
+/// How sure a patch is, and why.
+pub fn sure(found: &Sureness) -> String {
+    let level = match found.level {
+        Surety::Low => "not very",
+        Surety::Middle => "fairly",
+        Surety::High => "quite",
+    };
+    if found.reasons.is_empty() {
+        return level.to_owned();
+    }
+    format!("{level}: {}", found.reasons.join("; "))
 }
 
 /// What edits were foreseen to do, in a sentence.

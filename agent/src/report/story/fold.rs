@@ -195,6 +195,7 @@ impl Story {
             Event::Model(exchange) => self.converse(exchange),
             Event::Example(example) => self.examples.push(example),
             Event::Angelic(angelic) => self.angelic.push(angelic),
+            Event::Sure(sureness) => self.sureness = Some(sureness),
             Event::Foreseen(looks) => self.foreseen = Some(looks),
             Event::Divergence { partings } => self.partings = partings,
             Event::Note { level, text, hint } => self.notes.push(Note { level, text, hint }),
