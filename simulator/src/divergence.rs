@@ -1,42 +1,72 @@
 //! Where what happened and what was needed part.
 //!
-//! A failing test says what a function should have returned. From there the walk goes backwards through the
-//! recorded frame: which value of each name, branch or call would have led to what was needed, all else as
-//! it was recorded? Every step is a [`Point`]: a statement, what it did, what it would have had to do. A
-//! point from which nothing leads further back is where a repair has to be made, if the mistake is one
-//! mistake and on this way.
+//! A failing test says what a function should have returned, or which exception should not have been raised. From
+//! there the walk goes backwards through the recorded frames: which value of each name, branch or call would have
+//! led to what was needed, all else as it was recorded? Every step is a [`Point`]: a statement, what it did, what it
+//! would have had to do. A point from which nothing leads further back is where a repair has to be made, if the
+//! mistake is one mistake and on this way.
 //!
 //! An operation is undone by rules where they give one answer ([`exact`]), else by whoever is asked
-//! ([`Inverse`]); a point that rests on such an answer is *predicted*. No point is more than a
-//! hypothesis until the test was run with its needed value put in.
+//! ([`Inverse`]); a point that rests on such an answer is *predicted*. Where neither says anything, the walk goes on
+//! as a dynamic slice: another value was needed, whichever.
+//!
+//! Belief flows: each statement keeps a share for itself, by how much it decides ([`blame`]), and hands the rest to
+//! what it rests on. No point is more than a hypothesis until the test was run with its needed value put in.
 
+mod arguments;
 mod assertion;
+mod attributes;
+mod belief;
+mod blame;
+mod branches;
 pub mod exact;
 mod expressions;
+mod globals;
+mod known;
 mod names;
+mod objects;
 mod places;
+mod raised;
+mod slice;
+mod sources;
 mod statements;
+mod syntax;
+mod writes;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::cell::{Cell, OnceCell};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
-use ruff_python_ast::{Expr, ExprCall, Stmt};
+use ruff_python_ast::Stmt;
 
+use self::belief::{Belief, Want};
 use self::places::Places;
+use self::writes::Writes;
 use crate::harness::Program;
 use crate::harness::backwards::Inverse;
-use crate::literal::{self, Literal};
+use crate::literal::Literal;
 use crate::recording::{ActivationId, EventId, FileId, Recording};
 
 /// Points found at most.
-const POINTS: usize = 200;
+const POINTS: usize = 300;
+/// Names looked after at most.
+const STEPS: usize = 3000;
+/// Events looked at, at most: what keeps the walk short on a long recording.
+const FUEL: u64 = 20_000_000;
 /// How unlikely a hypothesis may become.
 const LEAST: f64 = 1e-3;
-/// What a wrong branch is worth against a wrong value.
+/// What the conditions above a statement are worth against what it rests on.
 const BRANCH: f64 = 0.35;
-/// What an attribute is worth, whose object is not known.
-const SOME_OBJECT: f64 = 0.7;
+/// What the conditions above a statement are worth that raised.
+const RAISED: f64 = 0.7;
+/// What a statement takes of the rest when nothing more is known of where that comes from.
+const UNKNOWN_END: f64 = 0.3;
 /// What an answer that was asked for is worth against one by rule.
 const ASKED: f64 = 0.6;
+/// What a statement met again is worth against the first time: its share was given already.
+const AGAIN: f64 = 0.15;
+
+/// What a point needs, where nothing more is known.
+pub const ANOTHER: &str = "another value";
 
 /// What a point is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,13 +79,15 @@ pub enum Part {
     Argument(String),
     /// A condition.
     Branch,
+    /// An exception that the statement raised.
+    Raised,
 }
 
 /// A statement whose effect would have had to be another one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Point {
-    /// State before the statement.
-    pub event: EventId,
+    /// State before the statement; none for what ran before the recording: class bodies and modules.
+    pub event: Option<EventId>,
     /// Its file.
     pub file: FileId,
     /// Its one-based line.
@@ -66,8 +98,10 @@ pub struct Point {
     pub part: Part,
     /// What was recorded.
     pub recorded: String,
-    /// What was needed.
+    /// What was needed; [`ANOTHER`] where that is not known.
     pub needed: String,
+    /// Whether the needed value is known.
+    pub needed_known: bool,
     /// 0 to 1: how much of the belief in all hypotheses is with this one.
     pub confidence: f64,
     /// Whether an answer on the way was predicted, and not given by a rule.
@@ -82,6 +116,8 @@ pub struct Ground<'a> {
     pub recording: &'a Recording,
     /// Sources that may be looked at; a file without one is not walked through.
     pub programs: &'a HashMap<FileId, Program>,
+    /// Files that are right, whatever they do: tests. They are walked through and get no points.
+    pub trusted: &'a HashSet<FileId>,
     /// Who is asked what rules do not say.
     pub inverse: Option<&'a dyn Inverse>,
 }
@@ -89,13 +125,8 @@ pub struct Ground<'a> {
 /// The points behind the return of `activation`, which should have been `needed`; the first is the return
 /// itself.
 pub fn points(ground: &Ground<'_>, activation: ActivationId, needed: &Literal) -> Vec<Point> {
-    let belief = Belief {
-        needed: needed.clone(),
-        confidence: 1.0,
-        predicted: false,
-    };
     walked(ground, |walk| {
-        walk.returned(activation, &belief);
+        walk.returned(activation, &Belief::of(needed.clone()));
     })
 }
 
@@ -107,16 +138,26 @@ pub fn points_of_assertion(
     left: Option<&Literal>,
     right: Option<&Literal>,
 ) -> Vec<Point> {
-    walked(ground, |walk| {
-        if let Some((actual, needed)) = walk.asserted(event, left, right) {
-            let belief = Belief {
-                needed,
-                confidence: 1.0,
-                predicted: false,
-            };
-            walk.wanted(actual, event, &belief);
-        }
-    })
+    walked(ground, |walk| walk.asserted(event, left, right))
+}
+
+/// The points behind the last exception of type `exception` among the events from `start` up to `end`.
+pub fn points_of_exception(
+    ground: &Ground<'_>,
+    (start, end): (u32, u32),
+    exception: &str,
+) -> Vec<Point> {
+    walked(ground, |walk| walk.raised(start, end, exception))
+}
+
+/// The points behind an exception of type `exception` that was expected of the block below the `with` at `event`,
+/// or of the call there, and never raised.
+pub fn points_of_nothing_raised(
+    ground: &Ground<'_>,
+    event: EventId,
+    exception: Option<&str>,
+) -> Vec<Point> {
+    walked(ground, |walk| walk.not_raised(event, exception))
 }
 
 fn walked<'a>(ground: &'a Ground<'a>, begin: impl FnOnce(&mut Walk<'a>)) -> Vec<Point> {
@@ -128,70 +169,37 @@ fn walked<'a>(ground: &'a Ground<'a>, begin: impl FnOnce(&mut Walk<'a>)) -> Vec<
     let mut walk = Walk {
         ground,
         places,
-        todo: VecDeque::new(),
+        writes: OnceCell::new(),
+        fuel: Cell::new(FUEL),
+        todo: BinaryHeap::new(),
         seen: HashSet::new(),
+        met: HashSet::new(),
         points: Vec::new(),
     };
     begin(&mut walk);
-    while let Some(want) = walk.todo.pop_front() {
+    for _ in 0..STEPS {
+        let Some(want) = walk.todo.pop() else { break };
         if walk.points.len() >= POINTS {
             break;
         }
         walk.name(&want);
     }
+    let trusted = |point: &Point| ground.trusted.contains(&point.file);
+    walk.points.retain(|point| !trusted(point));
     walk.points
-}
-
-/// A needed value, and how sure that is.
-#[derive(Debug, Clone)]
-struct Belief {
-    needed: Literal,
-    confidence: f64,
-    predicted: bool,
-}
-
-impl Belief {
-    fn with(&self, needed: Literal, share: f64, predicted: bool) -> Self {
-        Self {
-            needed,
-            confidence: self.confidence * share,
-            predicted: self.predicted || predicted,
-        }
-    }
-}
-
-/// What a statement has to do with a name that should have held something else after it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Bound {
-    /// It gave the wrong value; whether that leads further back.
-    Here(bool),
-    /// It only carried on what was wrong before.
-    Earlier,
-}
-
-impl Bound {
-    fn or(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Here(false), other) => other,
-            _ => self,
-        }
-    }
-}
-
-/// A name that should have held something else at a state.
-#[derive(Debug, Clone)]
-struct Want {
-    name: String,
-    /// The state.
-    at: EventId,
-    belief: Belief,
 }
 
 struct Walk<'a> {
     ground: &'a Ground<'a>,
     places: HashMap<FileId, Places<'a>>,
-    todo: VecDeque<Want>,
+    /// Who writes which attribute; looked up once, when it is first needed.
+    writes: OnceCell<Writes>,
+    fuel: Cell<u64>,
+    /// The likeliest first.
+    todo: BinaryHeap<Want>,
     seen: HashSet<(EventId, String, String)>,
+    /// Statements that have a point.
+    met: HashSet<(FileId, u32)>,
     points: Vec<Point>,
 }
 
@@ -209,97 +217,93 @@ impl<'a> Walk<'a> {
         places.statement(self.recording().event(event).line)
     }
 
-    /// A recorded value of a name at a state.
-    fn held(&self, at: EventId, name: &str) -> Option<Literal> {
-        let recording = self.recording();
-        let change = recording.locals(at).get(recording, name)?;
-        let text = change.value?;
-        if recording.is_lossy(text) {
-            return None;
-        }
-        literal::parse(recording.text(text)).ok()
+    /// Pays for looking at one event; false when all is spent.
+    fn pay(&self) -> bool {
+        let left = self.fuel.get();
+        self.fuel.set(left.saturating_sub(1));
+        left > 0
     }
 
-    /// Adds a point; none when it is known, or too unlikely.
+    /// Adds a point for the statement at `at` and hands its belief on: `onward` to what the statement's effect rests
+    /// on, the rest to the conditions above it. `blame` is what the statement keeps. False when it was added before
+    /// or is too unlikely.
     fn point(
         &mut self,
         at: EventId,
         part: Part,
         recorded: String,
         belief: &Belief,
-    ) -> Option<usize> {
-        if belief.confidence < LEAST {
+        blame: f64,
+        onward: impl FnOnce(&mut Self, &Belief) -> bool,
+    ) -> bool {
+        let Some(number) = self.add(at, part.clone(), recorded, belief) else {
+            return false;
+        };
+        let event = self.recording().event(at);
+        let is_first = self.met.insert((self.file(at), event.line));
+        let is_trusted = self.ground.trusted.contains(&self.file(at));
+        let kept = match (is_trusted, is_first) {
+            (true, _) => 0.0,
+            (false, true) => blame,
+            (false, false) => blame * AGAIN,
+        };
+        let branches = self.branches_of(at);
+        let share = match part {
+            // What is raised is decided above.
+            Part::Raised => RAISED,
+            _ => BRANCH,
+        };
+        let above = match (branches.is_empty(), is_first) {
+            (true, _) => 0.0,
+            (false, true) => share,
+            (false, false) => share * AGAIN,
+        };
+        let on = (1.0 - kept) * (1.0 - above);
+        let mut above = (1.0 - kept) * above;
+        let further = onward(self, &belief.share(on));
+        let mut own = kept;
+        if !further && !is_trusted {
+            // No other value leads there: the statement is wrong, or should not have run.
+            let half = match (branches.is_empty(), belief.needed.is_some()) {
+                (true, true) => 1.0,
+                (_, true) => 0.5,
+                (_, false) => UNKNOWN_END,
+            };
+            own += on * half;
+            if !branches.is_empty() {
+                above += on * (1.0 - half);
+            }
+        }
+        self.points[number].is_leaf = !further;
+        self.points[number].confidence = belief.confidence * own;
+        self.branch(branches, &belief.share(above));
+        true
+    }
+
+    /// Adds a point that has its whole belief; none when it is known, or too unlikely.
+    fn add(&mut self, at: EventId, part: Part, recorded: String, belief: &Belief) -> Option<usize> {
+        if belief.confidence < LEAST || self.points.len() >= POINTS {
             return None;
         }
-        let needed = belief.needed.to_string();
+        let needed = belief.needed_text();
         if !self.seen.insert((at, format!("{part:?}"), needed.clone())) {
             return None;
         }
         let event = self.recording().event(at);
         self.points.push(Point {
-            event: at,
+            event: Some(at),
             file: self.file(at),
             line: event.line,
             function: self.recording().function(event.activation).to_owned(),
             part,
             recorded,
             needed,
+            needed_known: belief.needed.is_some(),
             confidence: belief.confidence,
             predicted: belief.predicted,
             is_leaf: true,
         });
         Some(self.points.len() - 1)
-    }
-
-    /// Remembers that a name should have held something else; false when it did hold that.
-    fn want(&mut self, name: &str, at: EventId, belief: Belief) -> bool {
-        match self.held(at, name) {
-            Some(held) if !same(&held, &belief.needed) && !self.is_given(at, name) => {
-                self.todo.push_back(Want {
-                    name: name.to_owned(),
-                    at,
-                    belief,
-                });
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// What an expression is at a state, as far as the recording and constants say.
-    fn known(&self, expression: &Expr, at: EventId) -> Option<Literal> {
-        match expression {
-            Expr::Name(name) => self.held(at, name.id.as_str()),
-            Expr::Subscript(subscript) => {
-                let held = self.known(&subscript.value, at)?;
-                held.item(&self.known(&subscript.slice, at)?)
-            }
-            Expr::Call(call) => self.called(call, at).and_then(|activation| {
-                let recording = self.recording();
-                let value = recording
-                    .event(recording.activation(activation).last)
-                    .value?;
-                (!recording.is_lossy(value))
-                    .then(|| literal::parse(recording.text(value)).ok())
-                    .flatten()
-            }),
-            _ => places::constant(expression),
-        }
-    }
-
-    /// The recorded call that a call expression made, when there is one alone.
-    fn called(&self, call: &ExprCall, at: EventId) -> Option<ActivationId> {
-        let name = places::callee(call)?;
-        let recording = self.recording();
-        let mut calls = recording.called_during(at).filter(|activation| {
-            recording
-                .function(*activation)
-                .rsplit('.')
-                .next()
-                .is_some_and(|last| last == name)
-        });
-        let only = calls.next()?;
-        calls.next().is_none().then_some(only)
     }
 }
 

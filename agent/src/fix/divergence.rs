@@ -1,16 +1,17 @@
 //! Where the failing tests' runs part from what the tests expect.
 //!
-//! A failed comparison names what a function should have returned. The recorded frames are walked backwards
-//! from there (`ndbg_simulator::divergence`): which values would have led to it? The statements at which
-//! that ends raise the suspicion of their lines, and their needed values are hypotheses for
-//! [`super::angelic`].
+//! A failed comparison names what a function should have returned; an exception, what should not have been
+//! raised. The recorded frames are walked backwards from there (`ndbg_simulator::divergence`): which values
+//! would have led to it? The statements that the walk believes in raise the suspicion of their lines, and
+//! their needed values are hypotheses for [`super::angelic`].
 
-use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use ndbg_simulator::EventKind;
-use ndbg_simulator::divergence::{Ground, Part, Point, points, points_of_assertion};
+use ndbg_simulator::divergence::{
+    Ground, Part, Point, points, points_of_assertion, points_of_exception, points_of_nothing_raised,
+};
 use ndbg_simulator::grammar::step::{Effect, Operation};
 use ndbg_simulator::harness::Program;
 use ndbg_simulator::harness::backwards::Inverse;
@@ -25,11 +26,13 @@ use crate::eval::Predictor;
 use crate::plan::{Failure, Needed};
 
 /// Points told of a test.
-const TOLD: usize = 8;
+const TOLD: usize = 12;
+/// Points told of one line: it may have run often.
+const OF_A_LINE: usize = 2;
 /// How far the suspicion of a line is raised by all belief in it.
 const RAISED: f64 = 1.0;
-/// What a point on the way counts against one at the end.
-const ON_THE_WAY: f64 = 0.25;
+/// Characters told of a value.
+const TEXT: usize = 300;
 
 /// A statement whose effect would have had to be another one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,14 +49,26 @@ pub struct Parting {
     pub part: String,
     /// What was recorded.
     pub recorded: String,
-    /// What was needed.
+    /// What was needed; "another value" where no more is known.
     pub needed: String,
+    /// Whether `needed` is a value.
+    #[serde(default = "yes")]
+    pub needed_known: bool,
+    /// Which execution of the line in its test this was, from 0, in the order of the recording; none for what
+    /// ran before the recording.
+    #[serde(default)]
+    pub visit: Option<usize>,
     /// 0 to 1, among all hypotheses of the test.
     pub confidence: f64,
     /// `derived` by rules from the recording, or `predicted` where the simulator was asked on the way.
     pub provenance: String,
-    /// Whether nothing leads further back: the divergence itself.
+    /// Whether this may be the divergence itself: nothing leads further back, or no other line of the test is
+    /// believed in more.
     pub ends_here: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// Asks a predictor for what rules do not undo.
@@ -82,54 +97,145 @@ pub fn partings(
             Some((FileId(number as u32), program))
         })
         .collect();
+    let trusted: HashSet<FileId> = recording
+        .files()
+        .iter()
+        .enumerate()
+        .filter(|(_, file)| is_protected(Utf8Path::new(&file.name)))
+        .map(|(number, _)| FileId(number as u32))
+        .collect();
     let ground = Ground {
         recording,
         programs: &programs,
+        // Tests are right, whatever they do.
+        trusted: &trusted,
         inverse: asking.as_ref().map(|one| one as &dyn Inverse),
     };
     let mut all = Vec::new();
     for failure in failures {
-        let mut found = asserted(&ground, failure);
-        if found.is_empty()
-            && let Some((activation, needed)) = asked_for(recording, failure)
-        {
-            found = points(&ground, activation, &needed);
-        }
-        // Tests are right, whatever they do.
-        found.retain(|point| {
-            !is_protected(Utf8Path::new(&recording.files()[point.file.index()].name))
-        });
-        let total: f64 = found
-            .iter()
-            .filter(|p| p.is_leaf)
-            .map(|p| p.confidence)
-            .sum();
-        for point in &mut found {
-            point.confidence /= total.max(1.0);
-        }
-        found.sort_by(order);
-        found.truncate(TOLD);
-        all.extend(
-            found
-                .into_iter()
-                .map(|point| told(recording, &failure.test, point)),
-        );
+        all.extend(of_test(&ground, failure));
     }
-    all.sort_by(|a, b| {
-        (b.ends_here, b.confidence)
-            .partial_cmp(&(a.ends_here, a.confidence))
-            .unwrap_or(Ordering::Equal)
-    });
+    all.sort_by(|a: &Parting, b| b.confidence.total_cmp(&a.confidence));
     all
 }
 
-fn order(a: &Point, b: &Point) -> Ordering {
-    b.is_leaf
-        .cmp(&a.is_leaf)
-        .then(b.confidence.total_cmp(&a.confidence))
+/// The points of one failing test, those of the line most believed in first.
+fn of_test(ground: &Ground<'_>, failure: &Failure) -> Vec<Parting> {
+    let recording = ground.recording;
+    let mut found = behind(ground, failure);
+    let total: f64 = found.iter().map(|point| point.confidence).sum();
+    let mut lines: HashMap<(FileId, u32), f64> = HashMap::new();
+    for point in &mut found {
+        point.confidence /= total.max(f64::MIN_POSITIVE);
+        *lines.entry((point.file, point.line)).or_default() += point.confidence;
+    }
+    let line = |point: &Point| lines[&(point.file, point.line)];
+    found.sort_by(|a, b| {
+        line(b)
+            .total_cmp(&line(a))
+            .then((a.file, a.line).cmp(&(b.file, b.line)))
+            .then(b.confidence.total_cmp(&a.confidence))
+    });
+    let found = of_lines(found);
+    let start = events_of(recording, &failure.test).map_or(0, |(start, _)| start);
+    let mut told: Vec<Parting> = found
+        .into_iter()
+        .map(|point| told(recording, &failure.test, start, point))
+        .collect();
+    if let Some(first) = told.first_mut() {
+        first.ends_here = true;
+    }
+    told
 }
 
-fn told(recording: &Recording, test: &str, point: Point) -> Parting {
+/// Some points of each line; what is not told of a line counts with what is.
+fn of_lines(points: Vec<Point>) -> Vec<Point> {
+    let mut told: Vec<Point> = Vec::new();
+    for point in points {
+        let is_same = |held: &Point| (held.file, held.line) == (point.file, point.line);
+        match told.iter().filter(|held| is_same(held)).count() {
+            OF_A_LINE => {
+                if let Some(first) = told.iter_mut().find(|held| is_same(held)) {
+                    first.confidence += point.confidence;
+                }
+            }
+            _ if told.len() < TOLD => told.push(point),
+            _ => {}
+        }
+    }
+    told
+}
+
+/// Points behind a failure, whatever failed.
+fn behind(ground: &Ground<'_>, failure: &Failure) -> Vec<Point> {
+    let recording = ground.recording;
+    if let Some(range) = events_of(recording, &failure.test) {
+        if let Some(expected) = not_raised(failure) {
+            let found = state_of_test(recording, failure)
+                .map(|event| points_of_nothing_raised(ground, event, expected));
+            if let Some(found) = found.filter(|found| !found.is_empty()) {
+                return found;
+            }
+        }
+        if !is_assertion(failure) {
+            let found = points_of_exception(ground, range, &failure.exception);
+            if !found.is_empty() {
+                return found;
+            }
+        }
+    }
+    let found = asserted(ground, failure);
+    if found.is_empty()
+        && let Some((activation, needed)) = asked_for(recording, failure)
+    {
+        return points(ground, activation, &needed);
+    }
+    found
+}
+
+/// Whether a comparison of the test itself failed.
+fn is_assertion(failure: &Failure) -> bool {
+    let name = failure.exception.rsplit('.').next();
+    matches!(name, Some("AssertionError" | "Failed"))
+        && failure
+            .frames
+            .last()
+            .is_none_or(|frame| is_protected(&frame.file))
+}
+
+/// The exception that a test expected and that was not raised; none inside where it has no name.
+fn not_raised(failure: &Failure) -> Option<Option<&str>> {
+    let line = failure.message.lines().next()?;
+    let line = line.strip_prefix("Failed: ").unwrap_or(line);
+    if let Some(rest) = line.strip_prefix("DID NOT RAISE") {
+        // `Full` or `<class 'shop.errors.Full'>`
+        let name = rest
+            .split('\'')
+            .nth(1)
+            .or_else(|| rest.split_whitespace().next());
+        return Some(name);
+    }
+    let name = line
+        .strip_suffix(" not raised")
+        .or_else(|| line.split_once(" not raised by ").map(|(name, _)| name))?;
+    Some(name.rsplit(' ').next())
+}
+
+/// Which execution of its line a state is, among those of its test.
+fn visit(recording: &Recording, start: u32, event: EventId) -> usize {
+    let (kind, line) = (recording.kind(event), recording.event(event).line);
+    let file = recording.code_of(event).file;
+    (start..event.0)
+        .map(EventId)
+        .filter(|&one| {
+            recording.kind(one) == kind
+                && recording.event(one).line == line
+                && recording.code_of(one).file == file
+        })
+        .count()
+}
+
+fn told(recording: &Recording, test: &str, start: u32, point: Point) -> Parting {
     let name = &recording.files()[point.file.index()].name;
     Parting {
         test: test.to_owned(),
@@ -141,9 +247,12 @@ fn told(recording: &Recording, test: &str, point: Point) -> Parting {
             Part::Variable(name) => format!("`{name}`"),
             Part::Argument(name) => format!("argument `{name}`"),
             Part::Branch => "the condition".into(),
+            Part::Raised => "the exception".into(),
         },
-        recorded: point.recorded,
+        recorded: shortened(point.recorded),
         needed: point.needed,
+        needed_known: point.needed_known,
+        visit: point.event.map(|event| visit(recording, start, event)),
         confidence: (point.confidence * 1000.0).round() / 1000.0,
         provenance: if point.predicted {
             "predicted"
@@ -155,32 +264,33 @@ fn told(recording: &Recording, test: &str, point: Point) -> Parting {
     }
 }
 
+/// A value's text, abbreviated where it is long; a needed value never is.
+fn shortened(text: String) -> String {
+    match text.char_indices().nth(TEXT) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
 /// Points behind the assertion that failed, from the frame of the test itself.
 fn asserted(ground: &Ground<'_>, failure: &Failure) -> Vec<Point> {
-    let recording = ground.recording;
-    let Some((start, end)) = events_of(recording, &failure.test) else {
+    let Some(event) = state_of_test(ground.recording, failure) else {
         return Vec::new();
     };
-    let Some(frame) = failure
-        .frames
-        .iter()
-        .rev()
-        .find(|frame| is_protected(&frame.file))
-    else {
-        return Vec::new();
-    };
-    // The last state of the test before the line that failed.
-    let event = (start..end).rev().map(EventId).find(|&event| {
+    let (left, right) = both(failure).unwrap_or((None, None));
+    points_of_assertion(ground, event, left.as_ref(), right.as_ref())
+}
+
+/// The last state of the test before the line of it that failed.
+fn state_of_test(recording: &Recording, failure: &Failure) -> Option<EventId> {
+    let (start, end) = events_of(recording, &failure.test)?;
+    let mut frames = failure.frames.iter().rev();
+    let frame = frames.find(|frame| is_protected(&frame.file))?;
+    (start..end).rev().map(EventId).find(|&event| {
         recording.kind(event) == EventKind::Line
             && recording.event(event).line as usize == frame.line
             && Utf8Path::new(&recording.file_of(event).name) == frame.file
-    });
-    let Some(event) = event else {
-        return Vec::new();
-    };
-    let sides = both(failure);
-    let (left, right) = sides.map_or((None, None), |(left, right)| (left, right));
-    points_of_assertion(ground, event, left.as_ref(), right.as_ref())
+    })
 }
 
 /// Both sides of a failed comparison, as far as they can be read.
@@ -300,8 +410,7 @@ pub fn raise(found: &mut Localization, partings: &[Parting]) {
     tests.dedup();
     let mut weights: BTreeMap<(&Utf8PathBuf, usize), (f64, &Parting)> = BTreeMap::new();
     for parting in partings {
-        let weight = if parting.ends_here { 1.0 } else { ON_THE_WAY };
-        let share = parting.confidence * weight / tests.len() as f64;
+        let share = parting.confidence / tests.len() as f64;
         let entry = weights
             .entry((&parting.file, parting.line))
             .or_insert((0.0, parting));

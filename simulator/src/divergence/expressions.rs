@@ -1,11 +1,16 @@
 //! Expressions that should have had another value: which of their parts would have given it.
 
-use ruff_python_ast::{BoolOp, Expr, ExprCall, ExprSubscript, UnaryOp};
+use ruff_python_ast::{BoolOp, Expr, ExprBoolOp, ExprCall, ExprSubscript, Stmt, UnaryOp};
 
-use super::{ASKED, Belief, LEAST, Walk, are_numbers, exact, places, same};
+use super::{ASKED, Belief, LEAST, Walk, are_numbers, exact, same, syntax};
 use crate::grammar::step::{Effect, Operation};
 use crate::literal::{self, Literal};
 use crate::recording::EventId;
+
+/// What goes on where no rule says which value was needed.
+const VAGUE: f64 = 0.9;
+/// What a part is worth whose value no rule gives, against one whose value is given.
+const UNSAID: f64 = 0.5;
 
 impl<'a> Walk<'a> {
     /// An expression should have had another value at a state. Whether that leads further back.
@@ -13,18 +18,24 @@ impl<'a> Walk<'a> {
         if belief.confidence < LEAST {
             return false;
         }
+        let Some(needed) = &belief.needed else {
+            return self.sliced_into(expression, at, belief);
+        };
         match expression {
             Expr::Name(name) => self.want(name.id.as_str(), at, belief.clone()),
-            Expr::List(list) => self.displayed(&list.elts, at, belief),
-            Expr::Tuple(tuple) => self.displayed(&tuple.elts, at, belief),
+            Expr::List(list) => self.displayed(expression, &list.elts, at, belief),
+            Expr::Tuple(tuple) => self.displayed(expression, &tuple.elts, at, belief),
             Expr::If(choice) => match self.known(&choice.test, at) {
                 Some(test) if test.is_true() => self.wanted(&choice.body, at, belief),
                 Some(_) => self.wanted(&choice.orelse, at, belief),
-                None => false,
+                None => self.vague(expression, at, belief),
             },
+            Expr::BoolOp(operation) if !matches!(needed, Literal::Bool(_)) => {
+                self.chosen_operand(expression, operation, at, belief)
+            }
             Expr::BoolOp(operation) => {
                 // One operand alone is to blame: the others are as they were.
-                let truth = belief.needed.is_true();
+                let truth = needed.is_true();
                 let blamed: Vec<&Expr> = operation
                     .values
                     .iter()
@@ -47,7 +58,7 @@ impl<'a> Walk<'a> {
             }
             Expr::UnaryOp(operation) => match operation.op {
                 UnaryOp::Not => {
-                    let flipped = Literal::Bool(!belief.needed.is_true());
+                    let flipped = Literal::Bool(!needed.is_true());
                     self.wanted(&operation.operand, at, &belief.with(flipped, 1.0, false))
                 }
                 UnaryOp::USub => self.operation("-v0", &[&operation.operand], at, belief),
@@ -60,7 +71,7 @@ impl<'a> Walk<'a> {
             }
             Expr::Compare(comparison) => {
                 let ([operator], [right]) = (&*comparison.ops, &*comparison.comparators) else {
-                    return false;
+                    return self.vague(expression, at, belief);
                 };
                 let text = format!("v0 {} v1", operator.as_str());
                 self.operation(&text, &[&comparison.left, right], at, belief)
@@ -68,20 +79,59 @@ impl<'a> Walk<'a> {
             Expr::Subscript(subscript) if !subscript.slice.is_slice_expr() => {
                 self.operation("v0[v1]", &[&subscript.value, &subscript.slice], at, belief)
             }
-            Expr::Call(call) => self.call(call, at, belief),
-            Expr::Attribute(attribute) => self.attribute(attribute.attr.as_str(), at, belief),
-            Expr::Subscript(subscript) => self.sliced(subscript, at, belief),
-            _ => false,
+            Expr::Call(call) => self.call(expression, call, at, belief),
+            Expr::Attribute(attribute) => self.attribute(attribute, at, belief),
+            Expr::Subscript(subscript) => {
+                self.sliced(subscript, at, belief) || self.vague(expression, at, belief)
+            }
+            _ if syntax::constant(expression).is_some() => false,
+            _ => self.vague(expression, at, belief),
         }
     }
 
-    /// `xs[:n]`: the beginning should have been another one, the rest is as it was.
-    pub(super) fn sliced(
+    /// An expression that no rule undoes: another value than the recorded one was needed of what it uses.
+    fn vague(&mut self, expression: &'a Expr, at: EventId, belief: &Belief) -> bool {
+        let was = self.known(expression, at);
+        let was = was.or_else(|| self.effect(expression, at));
+        self.sliced_into(expression, at, &belief.another(VAGUE, was.as_ref()))
+    }
+
+    /// The recorded effect of the statement at a state, where that is the value of an expression.
+    fn effect(&self, expression: &Expr, at: EventId) -> Option<Literal> {
+        let recording = self.recording();
+        let is_whole = |value: &Expr| std::ptr::eq(value, expression);
+        match self.statement(at)? {
+            Stmt::Return(inner) if inner.value.as_deref().is_some_and(is_whole) => {
+                self.returned_value(recording.event(at).activation)
+            }
+            Stmt::Assign(assign) if is_whole(&assign.value) => match assign.targets.as_slice() {
+                [Expr::Name(name)] => self.held_after(at, name.id.as_str()),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// `a or b`, of which another value than a truth was needed: that of the operand that was taken.
+    fn chosen_operand(
         &mut self,
-        subscript: &'a ExprSubscript,
+        expression: &'a Expr,
+        operation: &'a ExprBoolOp,
         at: EventId,
         belief: &Belief,
     ) -> bool {
+        let mut held = operation.values.iter().map(|one| self.known(one, at));
+        if let Some(needed) = &belief.needed
+            && held.any(|held| held.is_some_and(|held| same(&held, needed)))
+        {
+            // It was there and was not taken.
+            return false;
+        }
+        self.vague(expression, at, belief)
+    }
+
+    /// `xs[:n]`: the beginning should have been another one, the rest is as it was.
+    fn sliced(&mut self, subscript: &'a ExprSubscript, at: EventId, belief: &Belief) -> bool {
         let Expr::Slice(slice) = &*subscript.slice else {
             return false;
         };
@@ -97,7 +147,7 @@ impl<'a> Walk<'a> {
             return false;
         };
         let needed = match (whole, &belief.needed) {
-            (Literal::List(whole), Literal::List(needed)) => {
+            (Literal::List(whole), Some(Literal::List(needed))) => {
                 let rest = whole.iter().skip(end).cloned();
                 Literal::List(needed.iter().cloned().chain(rest).collect())
             }
@@ -106,22 +156,43 @@ impl<'a> Walk<'a> {
         self.wanted(&subscript.value, at, &belief.with(needed, 1.0, false))
     }
 
-    pub(super) fn displayed(&mut self, elements: &'a [Expr], at: EventId, belief: &Belief) -> bool {
-        let (Literal::List(items) | Literal::Tuple(items)) = &belief.needed else {
-            return false;
+    fn displayed(
+        &mut self,
+        expression: &'a Expr,
+        elements: &'a [Expr],
+        at: EventId,
+        belief: &Belief,
+    ) -> bool {
+        let items = match &belief.needed {
+            Some(Literal::List(items) | Literal::Tuple(items)) if items.len() == elements.len() => {
+                items.clone()
+            }
+            _ => return self.vague(expression, at, belief),
         };
-        if items.len() != elements.len() {
-            return false;
-        }
-        let items = items.clone();
+        // What is as it was needed is not to blame.
+        let wrong: Vec<(&Expr, Literal)> = elements
+            .iter()
+            .zip(items)
+            .filter(|(element, item)| {
+                let held = self.known(element, at);
+                !held.is_some_and(|held| same(&held, item))
+            })
+            .collect();
+        let share = 1.0 / wrong.len().max(1) as f64;
         let mut further = false;
-        for (element, item) in elements.iter().zip(items) {
-            further |= self.wanted(element, at, &belief.with(item, 1.0, false));
+        for (element, item) in wrong {
+            further |= self.wanted(element, at, &belief.with(item, share, false));
         }
         further
     }
 
-    pub(super) fn call(&mut self, call: &'a ExprCall, at: EventId, belief: &Belief) -> bool {
+    fn call(
+        &mut self,
+        expression: &'a Expr,
+        call: &'a ExprCall,
+        at: EventId,
+        belief: &Belief,
+    ) -> bool {
         if let Some(activation) = self.called(call, at) {
             return self.returned(activation, belief);
         }
@@ -130,15 +201,15 @@ impl<'a> Walk<'a> {
                 (name.id.to_string(), Vec::new())
             }
             Expr::Attribute(method) => (format!("v0.{}", method.attr), vec![&*method.value]),
-            _ => return false,
+            _ => return self.vague(expression, at, belief),
         };
         if !call.arguments.keywords.is_empty() {
-            return false;
+            return self.vague(expression, at, belief);
         }
         let mut parts = Vec::new();
         for argument in &call.arguments.args {
             if argument.is_starred_expr() || argument.is_lambda_expr() {
-                return false;
+                return self.vague(expression, at, belief);
             }
             parts.push(format!("v{}", slots.len()));
             slots.push(argument);
@@ -154,10 +225,14 @@ impl<'a> Walk<'a> {
         at: EventId,
         belief: &Belief,
     ) -> bool {
+        let Some(needed) = &belief.needed else {
+            return self.parts(slots, at, belief);
+        };
         let known: Vec<Option<Literal>> = slots.iter().map(|slot| self.known(slot, at)).collect();
         let mut found = Vec::new();
+        let mut unsaid = Vec::new();
         for hole in 0..slots.len() {
-            if places::constant(slots[hole]).is_some() {
+            if syntax::constant(slots[hole]).is_some() {
                 continue;
             }
             let others = known
@@ -165,6 +240,7 @@ impl<'a> Walk<'a> {
                 .enumerate()
                 .all(|(at, held)| at == hole || held.is_some());
             if !others {
+                unsaid.push(hole);
                 continue;
             }
             let operands: Vec<&Literal> = known
@@ -177,14 +253,13 @@ impl<'a> Walk<'a> {
                 })
                 .collect();
             let was = known[hole].as_ref();
-            match exact::invert(text, &operands, &belief.needed, hole, was) {
+            match exact::invert(text, &operands, needed, hole, was) {
                 exact::Inverted::Value(value) => found.push((hole, value, false)),
                 exact::Inverted::Nothing => {}
-                exact::Inverted::Unknown => {
-                    if let Some(value) = self.asked(text, &operands, &belief.needed, hole) {
-                        found.push((hole, value, true));
-                    }
-                }
+                exact::Inverted::Unknown => match self.asked(text, &operands, needed, hole) {
+                    Some(value) => found.push((hole, value, true)),
+                    None => unsaid.push(hole),
+                },
             }
         }
         // A number in place of a truth, or text in place of a list, is hardly what was meant.
@@ -192,22 +267,42 @@ impl<'a> Walk<'a> {
             let was = known[hole].as_ref();
             was.is_none_or(|was| was.type_name() == value.type_name() || are_numbers(was, value))
         };
-        if found.iter().any(|(hole, value, _)| fits(*hole, value)) {
-            found.retain(|(hole, value, _)| fits(*hole, value));
-        }
-        let share = 1.0 / found.len().max(1) as f64;
+        unsaid.extend(
+            found
+                .iter()
+                .filter(|(hole, value, _)| !fits(*hole, value))
+                .map(|(hole, _, _)| *hole),
+        );
+        found.retain(|(hole, value, _)| fits(*hole, value));
+        let weight = found.len() as f64 + unsaid.len() as f64 * UNSAID;
         let mut further = false;
         for (hole, value, asked) in found {
             if known[hole].as_ref().is_some_and(|held| same(held, &value)) {
                 continue;
             }
-            let share = if asked { share * ASKED } else { share };
+            let share = if asked { ASKED } else { 1.0 } / weight;
             further |= self.wanted(slots[hole], at, &belief.with(value, share, asked));
+        }
+        for hole in unsaid {
+            let belief = belief.another(UNSAID / weight, None);
+            further |= self.wanted(slots[hole], at, &belief);
         }
         further
     }
 
-    pub(super) fn asked(
+    /// Another value was needed of what has these parts.
+    fn parts(&mut self, slots: &[&'a Expr], at: EventId, belief: &Belief) -> bool {
+        let share = 1.0 / slots.len().max(1) as f64;
+        let mut further = false;
+        for slot in slots {
+            if syntax::constant(slot).is_none() {
+                further |= self.wanted(slot, at, &belief.share(share));
+            }
+        }
+        further
+    }
+
+    fn asked(
         &self,
         text: &str,
         operands: &[&Literal],

@@ -1,47 +1,31 @@
-//! Names, attributes, arguments and returned values that should have been something else: who bound them last.
+//! Names and returned values that should have been something else: who bound them last.
 
-use ruff_python_ast::Stmt;
+use ruff_python_ast::{Expr, Stmt};
 
-use super::{BRANCH, Belief, Bound, Part, SOME_OBJECT, Walk, Want, places};
-use crate::literal::{self, Literal};
-use crate::recording::{ActivationId, EventId};
+use super::belief::{Belief, Want};
+use super::{Part, Walk, blame, objects, same};
+use crate::literal::Literal;
+use crate::recording::{ActivationId, EventId, Leave};
 use crate::state::EventKind;
 
-impl Walk<'_> {
-    /// An attribute should have held something else: so should what was assigned to it last. Which object's it
-    /// was is not looked at.
-    pub(super) fn attribute(&mut self, name: &str, at: EventId, belief: &Belief) -> bool {
-        let recording = self.recording();
-        let mut earlier = at.0;
-        while earlier > 0 {
-            earlier -= 1;
-            let event = EventId(earlier);
-            if recording.kind(event) != EventKind::Line {
-                continue;
-            }
-            let Some(statement) = self.statement(event) else {
-                continue;
-            };
-            let Some((target, value)) = places::assigned_attribute(statement) else {
-                continue;
-            };
-            if target != name {
-                continue;
-            }
-            let belief = belief.with(belief.needed.clone(), SOME_OBJECT, false);
-            let recorded = self
-                .known(value, event)
-                .map_or_else(|| "?".to_owned(), |held| held.to_string());
-            let part = Part::Variable(format!(".{name}"));
-            if let Some(number) = self.point(event, part, recorded, &belief) {
-                let plain = !matches!(statement, Stmt::AugAssign(_));
-                let further = plain && self.wanted(value, event, &belief);
-                self.points[number].is_leaf = !further;
-                self.branch(event, &belief);
-            }
-            return true;
+/// What the first walk through an iterator is worth when a later one finds it empty.
+const CONSUMED: f64 = 0.6;
+
+impl<'a> Walk<'a> {
+    /// Remembers that a name should have held something else; false when it did hold that, or is not known.
+    pub(super) fn want(&mut self, name: &str, at: EventId, belief: Belief) -> bool {
+        if self.local(at, name).is_none() {
+            return self.global(name, at, &belief);
         }
-        false
+        if self.is_as_needed(at, name, &belief) {
+            return false;
+        }
+        self.todo.push(Want {
+            name: name.to_owned(),
+            at,
+            belief,
+        });
+        true
     }
 
     /// A call should have returned something else.
@@ -52,57 +36,58 @@ impl Walk<'_> {
         let Some(value) = event.value else {
             return false;
         };
-        if event.kind != EventKind::Return || recording.is_lossy(value) {
+        if event.kind != EventKind::Return || event.leave == Some(Leave::Unwind) {
             return false;
         }
-        let recorded = recording.text(value).to_owned();
-        if literal::parse(&recorded).is_ok_and(|held| held.equals(&belief.needed)) {
+        let held = self.returned_value(activation);
+        if let (Some(held), Some(needed)) = (&held, &belief.needed)
+            && same(held, needed)
+        {
             return false;
         }
         let Some(before) = recording.previous_in_activation(last) else {
             return false;
         };
-        if !self.ground.programs.contains_key(&self.file(before)) {
-            return false;
-        }
-        let Some(number) = self.point(before, Part::Returned, recorded, belief) else {
+        let Some(places) = self.places.get(&self.file(before)) else {
             return false;
         };
-        let mut further = false;
-        if let Some(Stmt::Return(inner)) = self.statement(before)
-            && let Some(value) = &inner.value
-        {
-            further = self.wanted(value, before, belief);
-        }
-        self.branch(before, belief);
-        self.points[number].is_leaf = !further;
-        true
-    }
-
-    /// The condition that let a statement run might have been the other way round.
-    pub(super) fn branch(&mut self, at: EventId, belief: &Belief) {
-        let recording = self.recording();
-        let Some(places) = self.places.get(&self.file(at)) else {
-            return;
+        let statement = places.statement(recording.event(before).line);
+        // Without its value a description of an object says nothing of what it should have been.
+        let belief = match held {
+            None if belief.needed.is_some() => &belief.another(1.0, None),
+            _ => belief,
         };
-        let Some((condition, line, taken)) = places.condition_above(recording.event(at).line)
-        else {
-            return;
-        };
-        let mut earlier = recording.previous_in_activation(at);
-        while let Some(event) = earlier {
-            if recording.event(event).line == line && recording.kind(event) == EventKind::Line {
-                break;
+        let kept = statement.map_or(0.0, blame::of_statement);
+        let kept = match (statement, &belief.attribute) {
+            (Some(Stmt::Return(inner)), Some((name, _))) => {
+                let call = inner.value.as_deref().and_then(Expr::as_call_expr);
+                let given = call.and_then(|call| self.argument_for(call, name));
+                given.map_or(kept, blame::of_expression)
             }
-            earlier = recording.previous_in_activation(event);
-        }
-        let Some(event) = earlier else { return };
-        let flipped = belief.with(Literal::Bool(!taken), BRANCH, belief.predicted);
-        let recorded = if taken { "True" } else { "False" };
-        if let Some(number) = self.point(event, Part::Branch, recorded.into(), &flipped) {
-            let further = self.wanted(condition, event, &flipped);
-            self.points[number].is_leaf = !further;
-        }
+            _ => kept,
+        };
+        let recorded = recording.text(value).to_owned();
+        self.point(
+            before,
+            Part::Returned,
+            recorded,
+            belief,
+            kept,
+            |walk, belief| match statement {
+                Some(Stmt::Return(inner)) => match &inner.value {
+                    Some(value) => walk.wanted(value, before, belief),
+                    None => false,
+                },
+                Some(Stmt::Expr(inner)) => match inner.value.as_yield_expr() {
+                    Some(given) => match &given.value {
+                        Some(value) => walk.wanted(value, before, belief),
+                        None => false,
+                    },
+                    None => false,
+                },
+                _ => false,
+            },
+        )
     }
 
     /// The last event up to `at` before which a name was bound or changed.
@@ -112,16 +97,11 @@ impl Walk<'_> {
             let mut changes = recording.event(*event).changes.iter();
             changes.any(|change| recording.text(change.name) == name)
         };
-        std::iter::successors(Some(at), |&event| recording.previous_in_activation(event))
-            .find(is_it)
-    }
-
-    /// Whether a loop bound the name: what it walks through is what it was given.
-    pub(super) fn is_given(&self, at: EventId, name: &str) -> bool {
-        let before = self
-            .binding(at, name)
-            .and_then(|after| self.recording().previous_in_activation(after));
-        before.is_some_and(|before| matches!(self.statement(before), Some(Stmt::For(_))))
+        std::iter::successors(Some(at), |&event| {
+            let before = recording.previous_in_activation(event);
+            before.filter(|_| self.pay())
+        })
+        .find(is_it)
     }
 
     /// A name should have held something else.
@@ -130,60 +110,83 @@ impl Walk<'_> {
         let Some(after) = self.binding(want.at, &want.name) else {
             return;
         };
-        let recorded = self.held(after, &want.name).map(|held| held.to_string());
-        let Some(recorded) = recorded else { return };
+        let Some(recorded) = self.text_of(after, &want.name).map(str::to_owned) else {
+            return;
+        };
+        if objects::is_iterator(&recorded) {
+            self.consumed(want, after);
+        }
+        // A generator goes on with all that it had.
+        let mut resumed = after;
+        while recording.kind(resumed) == EventKind::Call
+            && let Some(earlier) = recording.previous_in_frame(resumed)
+        {
+            let Some(bound) = self.binding(earlier, &want.name) else {
+                return;
+            };
+            resumed = bound;
+        }
+        let after = resumed;
         let Some(before) = recording.previous_in_activation(after) else {
             self.argument(after, want, recorded);
             return;
         };
+        self.skipped(&want.name, before, want.at, &want.belief);
         if recording.kind(before) == EventKind::Call {
             // Bound together with the arguments.
             self.argument(before, want, recorded);
             return;
         }
-        let part = Part::Variable(want.name.clone());
-        let bound = match self.statement(before) {
-            Some(statement) => self.bound(statement, before, want),
-            None => Bound::Here(false),
+        let Some(statement) = self.statement(before) else {
+            return;
         };
-        match bound {
-            Bound::Earlier => {
-                self.want(&want.name, before, want.belief.clone());
+        if self.carries_on(statement, before, want) {
+            self.want(&want.name, before, want.belief.clone());
+            return;
+        }
+        let kept = blame::of_statement(statement);
+        let want = want.clone();
+        let part = Part::Variable(want.name.clone());
+        let belief = match self.held(after, &want.name) {
+            None if want.belief.needed.is_some() => want.belief.another(1.0, None),
+            _ => want.belief.clone(),
+        };
+        self.point(before, part, recorded, &belief, kept, |walk, belief| {
+            let want = Want {
+                belief: belief.clone(),
+                ..want
+            };
+            walk.bound(statement, before, &want)
+        });
+    }
+
+    /// Something else went through an iterator first, and left nothing.
+    fn consumed(&mut self, want: &Want, since: EventId) {
+        let recording = self.recording();
+        let Some(file) = self.places.get(&self.file(since)) else {
+            return;
+        };
+        let mut first = None;
+        let mut event = recording.previous_in_activation(want.at);
+        while let Some(here) = event.filter(|here| *here >= since && self.pay()) {
+            let statement = file.statement(recording.event(here).line);
+            if statement.is_some_and(|statement| super::syntax::mentions(statement, &want.name)) {
+                first = Some(here);
             }
-            Bound::Here(further) => {
-                if let Some(number) = self.point(before, part, recorded, &want.belief) {
-                    self.points[number].is_leaf = !further;
-                    self.branch(before, &want.belief);
-                }
-            }
+            event = recording.previous_in_activation(here);
+        }
+        if let Some(first) = first {
+            let belief = want.belief.another(CONSUMED, None);
+            let part = Part::Variable(want.name.clone());
+            let recorded = self.text_of(first, &want.name).unwrap_or("").to_owned();
+            self.point(first, part, recorded, &belief, 0.8, |_, _| true);
         }
     }
 
-    /// An argument should have been something else: so should what the caller gave.
-    pub(super) fn argument(&mut self, first: EventId, want: &Want, recorded: String) {
-        let recording = self.recording();
-        let part = Part::Argument(want.name.clone());
-        let Some(number) = self.point(first, part, recorded, &want.belief) else {
-            return;
-        };
-        let event = recording.event(first);
-        let activation = recording.activation(event.activation);
-        let Some(caller) = activation.parent_event else {
-            return;
-        };
-        let function = recording.function(event.activation).to_owned();
-        let (Some(statement), Some(places)) =
-            (self.statement(caller), self.places.get(&self.file(first)))
-        else {
-            return;
-        };
-        let position = places.position_of(event.line, &want.name);
-        let Some(call) = places::call_in(statement, &function) else {
-            return;
-        };
-        if let Some(given) = places::argument_of(call, &want.name, position) {
-            let further = self.wanted(given, caller, &want.belief);
-            self.points[number].is_leaf = !further;
-        }
+    /// The part that differs between a name's items, as a belief in another value of the name.
+    pub(super) fn before(&mut self, want: &Want, at: EventId, share: f64) -> bool {
+        let was: Option<Literal> = self.held(at, &want.name);
+        let belief = want.belief.another(share, was.as_ref());
+        self.want(&want.name, at, belief)
     }
 }

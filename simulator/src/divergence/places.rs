@@ -1,22 +1,67 @@
-//! Statements by line, the conditions above them, the calls in them.
+//! Statements by line, and the conditions above them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use ruff_python_ast::visitor::{Visitor, walk_expr};
-use ruff_python_ast::{Expr, ExprCall, Number, Stmt, StmtFunctionDef, UnaryOp};
+use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtClassDef, StmtFunctionDef};
+use ruff_text_size::Ranged;
 
+use super::{syntax, writes};
 use crate::harness::Program;
-use crate::literal::Literal;
 
-/// A condition: the expression, its line, and whether the block below runs when it is true.
-type Condition<'p> = (&'p Expr, u32, bool);
+/// A condition that lets statements run.
+#[derive(Debug, Clone, Copy)]
+pub struct Condition<'p> {
+    /// The expression; none for the clause of a handler.
+    pub test: Option<&'p Expr>,
+    /// Its line.
+    pub line: u32,
+    /// Whether the statement runs when it is true.
+    pub taken: bool,
+}
+
+/// Conditions above a statement that are remembered.
+const CONDITIONS: usize = 6;
 
 /// What lies on which line of a program.
 pub struct Places<'p> {
     program: &'p Program,
     statements: HashMap<u32, &'p Stmt>,
-    above: HashMap<u32, Condition<'p>>,
+    /// The nearest last.
+    above: HashMap<u32, Vec<Condition<'p>>>,
     functions: HashMap<u32, &'p StmtFunctionDef>,
+    classes: HashMap<&'p str, &'p StmtClassDef>,
+    /// Line of the function that a line belongs to.
+    owners: HashMap<u32, u32>,
+    /// By function and name: conditions below which the name is bound or changed.
+    conditional: HashMap<(u32, &'p str), Vec<Condition<'p>>>,
+    /// Functions by line, conditions and what is raised below them.
+    raises: Vec<(u32, Condition<'p>, Option<&'p str>)>,
+    handlers: HashSet<u32>,
+    /// Lines of handlers' bodies.
+    handling: HashSet<u32>,
+}
+
+/// Where a block lies.
+struct Block<'p> {
+    above: Vec<Condition<'p>>,
+    function: u32,
+    is_handler: bool,
+}
+
+impl<'p> Block<'p> {
+    /// The same place below one more condition.
+    fn below(&self, condition: Condition<'p>) -> Self {
+        let mut above = self.above.clone();
+        above.push(condition);
+        Self { above, ..*self }
+    }
+
+    fn same(&self) -> Self {
+        Self {
+            above: self.above.clone(),
+            ..*self
+        }
+    }
 }
 
 impl<'p> Places<'p> {
@@ -27,8 +72,19 @@ impl<'p> Places<'p> {
             statements: HashMap::new(),
             above: HashMap::new(),
             functions: HashMap::new(),
+            classes: HashMap::new(),
+            owners: HashMap::new(),
+            conditional: HashMap::new(),
+            raises: Vec::new(),
+            handlers: HashSet::new(),
+            handling: HashSet::new(),
         };
-        places.block(program.body(), None);
+        let block = Block {
+            above: Vec::new(),
+            function: 0,
+            is_handler: false,
+        };
+        places.block(program.body(), block);
         places
     }
 
@@ -39,197 +95,250 @@ impl<'p> Places<'p> {
             .copied()
     }
 
-    /// The nearest condition that lets a line's statement run.
-    pub fn condition_above(&self, line: u32) -> Option<Condition<'p>> {
-        self.above.get(&self.program.statement_line(line)).copied()
+    /// Statements of the module.
+    pub fn body(&self) -> &'p [Stmt] {
+        self.program.body()
+    }
+
+    /// The line of a part of the program.
+    pub fn line_of(&self, part: &impl Ranged) -> u32 {
+        self.program.line_of(part)
+    }
+
+    /// The conditions that let a line's statement run, the nearest first: those of the blocks around it, and those
+    /// that would have left a block before it.
+    pub fn conditions_above(&self, line: u32) -> Vec<Condition<'p>> {
+        let found = self.above.get(&self.program.statement_line(line));
+        found
+            .into_iter()
+            .flatten()
+            .rev()
+            .take(CONDITIONS)
+            .copied()
+            .collect()
+    }
+
+    /// Conditions below which the function of a line binds or changes a name.
+    pub fn conditional_writes(&self, line: u32, name: &str) -> Vec<Condition<'p>> {
+        let line = self.program.statement_line(line);
+        let Some(&owner) = self.owners.get(&line) else {
+            return Vec::new();
+        };
+        let found = self.conditional.get(&(owner, name));
+        found.into_iter().flatten().copied().collect()
+    }
+
+    /// Conditions below which the function whose `def` is at a line raises, in order, and what it raises.
+    pub fn raises_of(&self, line: u32) -> Vec<(Condition<'p>, Option<&'p str>)> {
+        let line = self.program.statement_line(line);
+        let found = self.raises.iter().filter(|(owner, _, _)| *owner == line);
+        found
+            .map(|(_, condition, raised)| (*condition, *raised))
+            .collect()
+    }
+
+    /// Whether a line is the clause of a handler.
+    pub fn is_handler(&self, line: u32) -> bool {
+        self.handlers.contains(&line)
+    }
+
+    /// Whether a line lies in the body of a handler.
+    pub fn is_handling(&self, line: u32) -> bool {
+        self.handling.contains(&self.program.statement_line(line))
+    }
+
+    /// A class of the module by its name.
+    pub fn class(&self, name: &str) -> Option<&'p StmtClassDef> {
+        self.classes.get(name).copied()
     }
 
     /// Place of a parameter among the positional ones of the function whose `def` is at this line; a method's
     /// object is not counted.
     pub fn position_of(&self, line: u32, name: &str) -> Option<usize> {
-        let definition = self
-            .functions
-            .get(&self.program.statement_line(line))
-            .or_else(|| self.functions.get(&line))?;
-        let names: Vec<&str> = definition
-            .parameters
-            .posonlyargs
-            .iter()
-            .chain(&definition.parameters.args)
-            .map(|parameter| parameter.parameter.name.as_str())
-            .filter(|name| *name != "self" && *name != "cls")
-            .collect();
-        names.iter().position(|held| *held == name)
+        self.parameters(line)?.position(|held| held == name)
     }
 
     /// The positional parameter at a place, counted as [`Places::position_of`] does.
     pub fn parameter_at(&self, line: u32, position: usize) -> Option<&'p str> {
-        let definition = self
-            .functions
+        self.parameters(line)?.nth(position)
+    }
+
+    /// The first parameter of the function whose `def` is at this line.
+    pub fn first_parameter(&self, line: u32) -> Option<&'p str> {
+        let parameters = &self.function(line)?.parameters;
+        let mut names = parameters.posonlyargs.iter().chain(&parameters.args);
+        Some(names.next()?.parameter.name.as_str())
+    }
+
+    /// The default of a parameter of the function whose `def` is at this line.
+    pub fn default_of(&self, line: u32, name: &str) -> Option<&'p Expr> {
+        let parameters = &self.function(line)?.parameters;
+        let mut all = parameters
+            .posonlyargs
+            .iter()
+            .chain(&parameters.args)
+            .chain(&parameters.kwonlyargs);
+        all.find(|one| one.parameter.name.as_str() == name)?
+            .default
+            .as_deref()
+    }
+
+    fn function(&self, line: u32) -> Option<&'p StmtFunctionDef> {
+        self.functions
             .get(&self.program.statement_line(line))
-            .or_else(|| self.functions.get(&line))?;
-        definition
+            .or_else(|| self.functions.get(&line))
+            .copied()
+    }
+
+    fn parameters(&self, line: u32) -> Option<impl Iterator<Item = &'p str> + use<'p>> {
+        let definition = self.function(line)?;
+        let names = definition
             .parameters
             .posonlyargs
             .iter()
             .chain(&definition.parameters.args)
             .map(|parameter| parameter.parameter.name.as_str())
-            .filter(|name| *name != "self" && *name != "cls")
-            .nth(position)
+            .filter(|name| *name != "self" && *name != "cls");
+        Some(names)
     }
 
-    fn block(&mut self, body: &'p [Stmt], above: Option<Condition<'p>>) {
+    fn block(&mut self, body: &'p [Stmt], mut block: Block<'p>) {
         for statement in body {
             let line = self.program.line_of(statement);
             self.statements.entry(line).or_insert(statement);
-            if let Some(condition) = above {
-                self.above.entry(line).or_insert(condition);
+            self.owners.entry(line).or_insert(block.function);
+            self.above
+                .entry(line)
+                .or_insert_with(|| block.above.clone());
+            if block.is_handler {
+                self.handling.insert(line);
             }
-            self.inside(statement, line, above);
+            if let Some(&nearest) = block.above.last() {
+                for name in writes::names(statement) {
+                    let conditions = self.conditional.entry((block.function, name)).or_default();
+                    if conditions.iter().all(|held| held.line != nearest.line) {
+                        conditions.push(nearest);
+                    }
+                }
+            }
+            if let (Stmt::Raise(raised), Some(&nearest)) = (statement, block.above.last()) {
+                let raised = raised.exc.as_deref().and_then(syntax::raised_name);
+                self.raises.push((block.function, nearest, raised));
+            }
+            self.inside(statement, line, &block);
+            // What comes after an exit runs because its condition was false.
+            self.exits(statement, line, &mut block.above);
+            let more = block.above.len().saturating_sub(CONDITIONS * 2);
+            block.above.drain(..more);
         }
     }
 
-    fn inside(&mut self, statement: &'p Stmt, line: u32, above: Option<Condition<'p>>) {
+    fn inside(&mut self, statement: &'p Stmt, line: u32, block: &Block<'p>) {
         match statement {
             Stmt::FunctionDef(definition) => {
                 self.functions.insert(line, definition);
-                self.block(&definition.body, None);
+                let block = Block {
+                    above: Vec::new(),
+                    function: line,
+                    is_handler: false,
+                };
+                self.block(&definition.body, block);
             }
-            Stmt::ClassDef(definition) => self.block(&definition.body, None),
+            Stmt::ClassDef(definition) => {
+                self.classes.insert(definition.name.as_str(), definition);
+                self.block(&definition.body, block.same());
+            }
             Stmt::If(choice) => {
-                self.block(&choice.body, Some((&choice.test, line, true)));
-                let mut last: Condition<'p> = (&choice.test, line, false);
+                let mut last = condition(&choice.test, line, true);
+                self.block(&choice.body, block.below(last));
+                let mut block = block.same();
                 for clause in &choice.elif_else_clauses {
+                    last.taken = false;
+                    block = block.below(last);
                     match &clause.test {
                         Some(test) => {
-                            let line = self.program.line_of(test);
-                            self.block(&clause.body, Some((test, line, true)));
-                            last = (test, line, false);
+                            last = condition(test, self.program.line_of(test), true);
+                            self.block(&clause.body, block.below(last));
                         }
-                        None => self.block(&clause.body, Some(last)),
+                        None => self.block(&clause.body, block.same()),
                     }
                 }
             }
             Stmt::While(repeated) => {
-                self.block(&repeated.body, Some((&repeated.test, line, true)));
-                self.block(&repeated.orelse, above);
+                let test = condition(&repeated.test, line, true);
+                self.block(&repeated.body, block.below(test));
+                self.block(&repeated.orelse, block.same());
             }
             Stmt::For(walked) => {
-                self.block(&walked.body, above);
-                self.block(&walked.orelse, above);
+                self.block(&walked.body, block.same());
+                self.block(&walked.orelse, block.same());
             }
-            Stmt::With(managed) => self.block(&managed.body, above),
+            Stmt::With(managed) => self.block(&managed.body, block.same()),
             Stmt::Try(attempt) => {
-                self.block(&attempt.body, above);
+                self.block(&attempt.body, block.same());
                 for handler in &attempt.handlers {
-                    let ruff_python_ast::ExceptHandler::ExceptHandler(handler) = handler;
-                    self.block(&handler.body, above);
+                    let ExceptHandler::ExceptHandler(handler) = handler;
+                    self.handlers.insert(self.program.line_of(handler));
+                    let mut block = block.same();
+                    block.is_handler = true;
+                    self.block(&handler.body, block);
                 }
-                self.block(&attempt.orelse, above);
-                self.block(&attempt.finalbody, above);
+                self.block(&attempt.orelse, block.same());
+                self.block(&attempt.finalbody, block.same());
             }
             _ => {}
         }
     }
-}
 
-/// What a call names: `f` of `f(x)` and of `m.f(x)`.
-pub fn callee(call: &ExprCall) -> Option<&str> {
-    match &*call.func {
-        Expr::Name(name) => Some(name.id.as_str()),
-        Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
-        _ => None,
+    /// Conditions below a statement that would have left the block, or the loop, that it stands in.
+    fn exits(&self, statement: &'p Stmt, line: u32, found: &mut Vec<Condition<'p>>) {
+        match statement {
+            Stmt::If(choice) => {
+                if leaves(&choice.body) {
+                    found.push(condition(&choice.test, line, false));
+                }
+                for clause in &choice.elif_else_clauses {
+                    if let (Some(test), true) = (&clause.test, leaves(&clause.body)) {
+                        found.push(condition(test, self.program.line_of(test), false));
+                    }
+                }
+            }
+            Stmt::For(walked) => self.exits_of(&walked.body, found),
+            Stmt::While(repeated) => {
+                found.push(condition(&repeated.test, line, false));
+                self.exits_of(&repeated.body, found);
+            }
+            _ => {}
+        }
     }
-}
 
-/// The call of a function in a statement, when there is one alone.
-pub fn call_in<'p>(statement: &'p Stmt, function: &str) -> Option<&'p ExprCall> {
-    struct Calls<'p, 'n> {
-        name: &'n str,
-        found: Vec<&'p ExprCall>,
-    }
-    impl<'p> Visitor<'p> for Calls<'p, '_> {
-        fn visit_expr(&mut self, expression: &'p Expr) {
-            if let Expr::Call(call) = expression
-                && callee(call) == Some(self.name)
+    fn exits_of(&self, body: &'p [Stmt], found: &mut Vec<Condition<'p>>) {
+        for statement in body {
+            if let Stmt::If(choice) = statement
+                && matches!(choice.body.last(), Some(Stmt::Return(_) | Stmt::Break(_)))
             {
-                self.found.push(call);
-            }
-            walk_expr(self, expression);
-        }
-
-        // The blocks of a compound statement run at other states.
-        fn visit_body(&mut self, _: &'p [Stmt]) {}
-    }
-    let mut calls = Calls {
-        name: function.rsplit('.').next().unwrap_or(function),
-        found: Vec::new(),
-    };
-    calls.visit_stmt(statement);
-    match calls.found.as_slice() {
-        [only] => Some(only),
-        _ => None,
-    }
-}
-
-/// The expression that a call gives for a parameter.
-pub fn argument_of<'p>(
-    call: &'p ExprCall,
-    name: &str,
-    position: Option<usize>,
-) -> Option<&'p Expr> {
-    let keyword = call
-        .arguments
-        .keywords
-        .iter()
-        .find(|keyword| keyword.arg.as_ref().is_some_and(|key| key.as_str() == name));
-    if let Some(keyword) = keyword {
-        return Some(&keyword.value);
-    }
-    let argument = call.arguments.args.get(position?)?;
-    (!argument.is_starred_expr()).then_some(argument)
-}
-
-/// The attribute that a statement assigns, and the expression of its value.
-pub fn assigned_attribute(statement: &Stmt) -> Option<(&str, &Expr)> {
-    let (target, value) = match statement {
-        Stmt::Assign(assign) => match assign.targets.as_slice() {
-            [target] => (target, &*assign.value),
-            _ => return None,
-        },
-        Stmt::AnnAssign(assign) => (&*assign.target, assign.value.as_deref()?),
-        Stmt::AugAssign(assign) => (&*assign.target, &*assign.value),
-        _ => return None,
-    };
-    match target {
-        Expr::Attribute(attribute) => Some((attribute.attr.as_str(), value)),
-        _ => None,
-    }
-}
-
-/// The value of a literal in the source.
-pub fn constant(expression: &Expr) -> Option<Literal> {
-    Some(match expression {
-        Expr::NoneLiteral(_) => Literal::None,
-        Expr::BooleanLiteral(held) => Literal::Bool(held.value),
-        Expr::StringLiteral(held) => Literal::Str(held.value.to_str().to_owned()),
-        Expr::NumberLiteral(held) => match &held.value {
-            Number::Int(value) => Literal::Int(value.to_string().parse().ok()?),
-            Number::Float(value) => Literal::Float(*value),
-            Number::Complex { .. } => return None,
-        },
-        Expr::UnaryOp(operation) if operation.op == UnaryOp::USub => {
-            match constant(&operation.operand)? {
-                Literal::Int(value) => Literal::Int(-value),
-                Literal::Float(value) => Literal::Float(-value),
-                _ => return None,
+                found.push(condition(
+                    &choice.test,
+                    self.program.line_of(statement),
+                    false,
+                ));
             }
         }
-        Expr::List(list) => Literal::List(list.elts.iter().map(constant).collect::<Option<_>>()?),
-        Expr::Tuple(tuple) => {
-            Literal::Tuple(tuple.elts.iter().map(constant).collect::<Option<_>>()?)
-        }
-        Expr::Dict(dict) if dict.items.is_empty() => Literal::Dict(Vec::new()),
-        _ => return None,
-    })
+    }
+}
+
+fn condition(test: &Expr, line: u32, taken: bool) -> Condition<'_> {
+    Condition {
+        test: Some(test),
+        line,
+        taken,
+    }
+}
+
+/// Whether nothing comes after a block.
+fn leaves(body: &[Stmt]) -> bool {
+    matches!(
+        body.last(),
+        Some(Stmt::Return(_) | Stmt::Raise(_) | Stmt::Continue(_) | Stmt::Break(_))
+    )
 }

@@ -1,42 +1,158 @@
 //! Statements that should have left a name with something else.
 
-use ruff_python_ast::{Expr, ExprCall, Stmt};
+use ruff_python_ast::{Expr, ExprCall, Operator, Stmt};
 
-use super::{Bound, Walk, Want, same};
+use super::belief::Want;
+use super::{Walk, same, sources, syntax};
 use crate::literal::Literal;
 use crate::recording::EventId;
 
+/// What the content before a change is worth against the change.
+const BEFORE: f64 = 0.45;
+
 impl<'a> Walk<'a> {
     /// A statement should have left a name with something else.
-    pub(super) fn bound(&mut self, statement: &'a Stmt, at: EventId, want: &Want) -> Bound {
+    pub(super) fn bound(&mut self, statement: &'a Stmt, at: EventId, want: &Want) -> bool {
         match statement {
             Stmt::Assign(assign) => {
-                let mut bound = Bound::Here(false);
+                let mut bound = false;
+                let mut is_bound = false;
                 for target in &assign.targets {
-                    bound = bound.or(self.assigned(target, &assign.value, at, want));
+                    is_bound |= syntax::binds(target, &want.name);
+                    bound |= self.assigned(target, &assign.value, at, want);
                 }
-                bound
+                if is_bound {
+                    return bound;
+                }
+                self.touched(statement, at, want)
             }
             Stmt::AnnAssign(assign) => match &assign.value {
                 Some(value) => self.assigned(&assign.target, value, at, want),
-                None => Bound::Here(false),
+                None => false,
             },
             Stmt::AugAssign(assign) => {
-                if assign.op == ruff_python_ast::Operator::Add
-                    && let Some(bound) = self.extended(at, want)
-                {
-                    return bound;
+                if !assign.target.is_name_expr() {
+                    return self.touched(statement, at, want);
                 }
                 let text = format!("v0 {} v1", assign.op.as_str());
                 let slots = [&*assign.target, &*assign.value];
-                Bound::Here(self.operation(&text, &slots, at, &want.belief))
+                self.operation(&text, &slots, at, &want.belief)
+            }
+            Stmt::For(walked) if syntax::binds(&walked.target, &want.name) => {
+                let was = self.held_after(at, &want.name);
+                let belief = want.belief.another(1.0, was.as_ref());
+                self.wanted(&walked.iter, at, &belief)
+            }
+            Stmt::With(managed) => {
+                let belief = want.belief.another(1.0, None);
+                let mut further = false;
+                for item in &managed.items {
+                    further |= self.wanted(&item.context_expr, at, &belief);
+                }
+                further
             }
             Stmt::Expr(inner) => match &*inner.value {
-                Expr::Call(call) if self.passed(call, at, want) => Bound::Here(true),
-                Expr::Call(call) => self.changed(call, at, want),
-                _ => Bound::Here(false),
+                Expr::Call(call) if self.passed(call, at, want) => true,
+                Expr::Call(call) => self.changed(statement, call, at, want),
+                _ => false,
             },
-            _ => Bound::Here(false),
+            _ => self.touched(statement, at, want),
+        }
+    }
+
+    /// What a name holds after the statement at a state.
+    pub(super) fn held_after(&self, at: EventId, name: &str) -> Option<Literal> {
+        let next = self.recording().next_in_activation(at)?;
+        self.held(next, name)
+    }
+
+    /// A statement that changed the object of a name in some other way: by what it used, or before.
+    fn touched(&mut self, statement: &'a Stmt, at: EventId, want: &Want) -> bool {
+        if self.changed_below(at, want) {
+            return true;
+        }
+        let recorded = self.names_of(&self.calls_at(at));
+        let mut found = Vec::new();
+        for expression in syntax::expressions(statement) {
+            match expression {
+                Expr::Call(call) => found.extend(sources::of_arguments(call, &recorded)),
+                other => found.extend(sources::of(other, &recorded)),
+            }
+        }
+        found.retain(|one| !matches!(one, sources::Source::Name(_, name) if *name == want.name));
+        let was = self.held_after(at, &want.name);
+        let belief = want.belief.another(1.0 - BEFORE, was.as_ref());
+        let further = self.spread(found, Vec::new(), at, &belief);
+        self.before(want, at, BEFORE) || further
+    }
+
+    /// A call during a statement changed the object of a name under another name.
+    fn changed_below(&mut self, at: EventId, want: &Want) -> bool {
+        let Some(serial) = self.local(at, &want.name).map(|held| held.serial) else {
+            return false;
+        };
+        if serial == 0 {
+            return false;
+        }
+        let recording = self.recording();
+        for activation in self.calls_at(at).into_iter().rev() {
+            let activation = recording.activation(activation);
+            let locals = recording.locals(activation.first);
+            let Some(alias) = locals.iter().find(|held| held.serial == serial) else {
+                continue;
+            };
+            let name = recording.text(alias.name).to_owned();
+            let mut event = Some(activation.last);
+            // Names change after their binding: those are what happened in this call.
+            while let Some(here) = event.filter(|here| *here > activation.first && self.pay()) {
+                let mut changes = recording.event(here).changes.iter();
+                if changes.any(|change| recording.text(change.name) == name) {
+                    return self.want(&name, activation.last, want.belief.clone());
+                }
+                event = recording.previous_in_activation(here);
+            }
+        }
+        false
+    }
+
+    /// Whether a statement only carried on what was wrong with a name before it.
+    pub(super) fn carries_on(&self, statement: &Stmt, at: EventId, want: &Want) -> bool {
+        let Some(needed) = &want.belief.needed else {
+            return false;
+        };
+        match statement {
+            Stmt::AugAssign(assign) if assign.op == Operator::Add => {
+                match (self.held(at, &want.name), needed) {
+                    (Some(Literal::Str(before)), Literal::Str(needed)) => {
+                        !needed.starts_with(&before)
+                    }
+                    _ => false,
+                }
+            }
+            Stmt::Assign(assign) => match assign.targets.as_slice() {
+                [Expr::Subscript(subscript)] => {
+                    let key = self.known(&subscript.slice, at);
+                    let item = key.as_ref().and_then(|key| needed.item(key));
+                    let after = self.held_after(at, &want.name);
+                    let given = key.and_then(|key| after?.item(&key));
+                    item.zip(given).is_some_and(|(a, b)| same(&a, &b))
+                }
+                _ => false,
+            },
+            Stmt::Expr(inner) => match &*inner.value {
+                Expr::Call(call) => {
+                    let appended = syntax::callee(call) == Some("append")
+                        && matches!(&*call.func, Expr::Attribute(method) if matches!(&*method.value, Expr::Name(name) if name.id.as_str() == want.name));
+                    match (self.held(at, &want.name), needed) {
+                        (Some(Literal::List(before)), Literal::List(needed)) if appended => {
+                            !is_beginning(&before, needed)
+                        }
+                        _ => false,
+                    }
+                }
+                _ => false,
+            },
+            _ => false,
         }
     }
 
@@ -75,106 +191,111 @@ impl<'a> Walk<'a> {
             || self.want(&parameter, before, want.belief.clone())
     }
 
-    /// `text += more`, built up piece by piece: see [`Walk::changed`].
-    pub(super) fn extended(&self, at: EventId, want: &Want) -> Option<Bound> {
-        match (self.held(at, &want.name)?, &want.belief.needed) {
-            (Literal::Str(before), Literal::Str(needed)) => Some(if needed.starts_with(&before) {
-                Bound::Here(false)
-            } else {
-                Bound::Earlier
-            }),
-            _ => None,
-        }
-    }
-
-    pub(super) fn assigned(
-        &mut self,
-        target: &'a Expr,
-        value: &'a Expr,
-        at: EventId,
-        want: &Want,
-    ) -> Bound {
+    fn assigned(&mut self, target: &'a Expr, value: &'a Expr, at: EventId, want: &Want) -> bool {
         match target {
             Expr::Name(name) if name.id.as_str() == want.name => {
-                Bound::Here(self.wanted(value, at, &want.belief))
+                self.wanted(value, at, &want.belief)
             }
             Expr::Tuple(targets) => {
-                let Expr::Tuple(values) = value else {
-                    return Bound::Here(false);
-                };
                 let place = targets.elts.iter().position(
                     |target| matches!(target, Expr::Name(name) if name.id.as_str() == want.name),
                 );
-                match place.and_then(|place| values.elts.get(place)) {
-                    Some(value) => Bound::Here(self.wanted(value, at, &want.belief)),
-                    None => Bound::Here(false),
+                let (Expr::Tuple(values), Some(place)) = (value, place) else {
+                    return self.unpacked(value, place, at, want);
+                };
+                match values.elts.get(place) {
+                    Some(value) => self.wanted(value, at, &want.belief),
+                    None => false,
                 }
             }
             Expr::Subscript(subscript) => {
                 let Expr::Name(name) = &*subscript.value else {
-                    return Bound::Here(false);
+                    return false;
                 };
                 if name.id.as_str() != want.name {
-                    return Bound::Here(false);
+                    return false;
                 }
-                match self.known(&subscript.slice, at) {
-                    Some(key) => self.item_assigned(value, &key, at, want),
-                    None => Bound::Here(false),
-                }
+                let key = self.known(&subscript.slice, at);
+                self.item_assigned(value, key.as_ref(), at, want)
             }
-            _ => Bound::Here(false),
+            _ => false,
         }
     }
 
-    /// `name[key] = value`: the last assignment to an item that is not as needed is where it goes wrong.
-    pub(super) fn item_assigned(
+    /// `a, b = pair`: the pair as it was but for one item.
+    fn unpacked(
         &mut self,
         value: &'a Expr,
-        key: &Literal,
+        place: Option<usize>,
         at: EventId,
         want: &Want,
-    ) -> Bound {
-        let Some(item) = want.belief.needed.item(key) else {
-            return Bound::Here(false);
+    ) -> bool {
+        let whole = match self.known(value, at) {
+            Some(Literal::Tuple(items)) => Some(items),
+            _ => None,
         };
-        if self.known(value, at).is_some_and(|held| same(&held, &item)) {
-            return Bound::Earlier;
+        if let (Some(mut items), Some(place), Some(needed)) = (whole, place, &want.belief.needed)
+            && let Some(item) = items.get_mut(place)
+        {
+            *item = needed.clone();
+            let belief = want.belief.with(Literal::Tuple(items), 1.0, false);
+            return self.wanted(value, at, &belief);
         }
-        Bound::Here(self.wanted(value, at, &want.belief.with(item, 1.0, false)))
+        let was = self.held_after(at, &want.name);
+        self.wanted(value, at, &want.belief.another(1.0, was.as_ref()))
+    }
+
+    /// `name[key] = value`: the last assignment to an item that is not as needed is where it goes wrong.
+    fn item_assigned(
+        &mut self,
+        value: &'a Expr,
+        key: Option<&Literal>,
+        at: EventId,
+        want: &Want,
+    ) -> bool {
+        let needed = want.belief.needed.as_ref();
+        let item = key.and_then(|key| needed.and_then(|needed| needed.item(key)));
+        if let Some(item) = item {
+            return self.wanted(value, at, &want.belief.with(item, 1.0, false));
+        }
+        let was = self.held_after(at, &want.name);
+        let belief = want.belief.another(1.0 - BEFORE, was.as_ref());
+        let further = self.wanted(value, at, &belief);
+        self.before(want, at, BEFORE) || further
     }
 
     /// A method that changes its object: `xs.append(x)`. What is built up goes wrong where it is first no
     /// beginning of what was needed; what is appended later only follows.
-    pub(super) fn changed(&mut self, call: &'a ExprCall, at: EventId, want: &Want) -> Bound {
-        let Expr::Attribute(method) = &*call.func else {
-            return Bound::Here(false);
+    fn changed(
+        &mut self,
+        statement: &'a Stmt,
+        call: &'a ExprCall,
+        at: EventId,
+        want: &Want,
+    ) -> bool {
+        let (Expr::Attribute(method), [argument]) = (&*call.func, &*call.arguments.args) else {
+            return self.touched(statement, at, want);
         };
-        let (Expr::Name(name), [argument]) = (&*method.value, &*call.arguments.args) else {
-            return Bound::Here(false);
+        let is_it = matches!(&*method.value, Expr::Name(name) if name.id.as_str() == want.name);
+        let before = self.held(at, &want.name);
+        let (Some(Literal::List(before)), Some(Literal::List(needed)), true) = (
+            before,
+            &want.belief.needed,
+            is_it && method.attr.as_str() == "append",
+        ) else {
+            return self.touched(statement, at, want);
         };
-        if name.id.as_str() != want.name || method.attr.as_str() != "append" {
-            return Bound::Here(false);
-        }
-        let (Some(Literal::List(before)), Literal::List(needed)) =
-            (self.held(at, &want.name), &want.belief.needed)
-        else {
-            return Bound::Here(false);
-        };
-        let is_beginning = before.len() <= needed.len()
-            && before
-                .iter()
-                .zip(needed)
-                .all(|(held, needed)| held.equals(needed));
-        if !is_beginning {
-            return Bound::Earlier;
-        }
         match needed.get(before.len()) {
             Some(item) => {
                 let belief = want.belief.with(item.clone(), 1.0, false);
-                Bound::Here(self.wanted(argument, at, &belief))
+                self.wanted(argument, at, &belief)
             }
             // It should not have run.
-            None => Bound::Here(false),
+            None => false,
         }
     }
+}
+
+fn is_beginning(before: &[Literal], needed: &[Literal]) -> bool {
+    before.len() <= needed.len() && before.iter().zip(needed).all(|(a, b)| a.equals(b))
 }

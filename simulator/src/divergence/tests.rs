@@ -1,6 +1,7 @@
 //! Small runs, written down as a recorder would.
 
 use super::*;
+use crate::literal;
 use crate::recording::{
     Change, CodeFlags, CodeId, Entry, FrameId, Leave, Record, RecordingBuilder, TaskId, TextId,
 };
@@ -136,6 +137,7 @@ fn check(source: &str, run: &str, needed: &str, expected: &[&str]) {
     let ground = Ground {
         recording: &recording,
         programs: &programs,
+        trusted: &HashSet::new(),
         inverse: None,
     };
     let needed = literal::parse(needed).unwrap();
@@ -147,6 +149,7 @@ fn check(source: &str, run: &str, needed: &str, expected: &[&str]) {
                 Part::Variable(name) => name.clone(),
                 Part::Argument(name) => format!("argument {name}"),
                 Part::Branch => "branch".into(),
+                Part::Raised => "exception".into(),
             };
             let leaf = if point.is_leaf { " leaf" } else { "" };
             format!(
@@ -167,8 +170,8 @@ fn a_value_is_followed_through_assignments_and_operations() {
         &[
             "4 return: 14 -> 10",
             "3 y: 7 -> 5",
-            "1 argument x: 4 -> 2 leaf",
             "2 k: 3 -> 1 leaf",
+            "1 argument x: 4 -> 2 leaf",
         ],
     );
 }
@@ -193,6 +196,7 @@ fn a_call_is_gone_into() {
             "6 return: 4 -> 6",
             "2 return: 3 -> 5",
             "1 argument a: 4 -> 6",
+            "6 argument a: 4 -> 6",
             "5 argument x: 4 -> 6 leaf",
         ],
     );
@@ -223,7 +227,10 @@ fn loops_are_walked_back_through() {
             "5 return: -3 -> 3",
             "4 total: -3 -> 3",
             "4 total: -1 -> 5",
+            "3 x: 2 -> -4",
+            "1 argument xs: [1, 2] -> another value leaf",
             "2 total: 0 -> 6 leaf",
+            "3 x: 1 -> -5",
         ],
     );
 }
@@ -250,8 +257,13 @@ fn what_is_built_up_goes_wrong_where_it_is_first_no_beginning_of_what_was_needed
         "[3]",
         &[
             "6 return: [2, 3] -> [3]",
-            "5 out: [2] -> [3] leaf",
-            "4 branch: True -> False leaf",
+            "4 branch: False -> True",
+            "5 out: [2] -> [3]",
+            "4 branch: True -> False",
+            "3 x: 2 -> 3",
+            "1 argument xs: [1, 2, 3] -> another value leaf",
+            "3 x: 2 -> 1",
+            "3 x: 3 -> 2",
         ],
     );
 }
