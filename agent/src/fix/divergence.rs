@@ -381,6 +381,9 @@ fn sides(failure: &Failure) -> Option<(Literal, Literal)> {
 
 /// What a parting says for planners; none where its statement does not give the value itself.
 pub fn needed(parting: &Parting) -> Option<Needed> {
+    if !parting.needed_known {
+        return None;
+    }
     let name = match parting.part.as_str() {
         "the returned value" | "the condition" => None,
         part => Some(part.strip_prefix('`')?.strip_suffix('`')?.to_owned()),
@@ -390,13 +393,9 @@ pub fn needed(parting: &Parting) -> Option<Needed> {
         line: parting.line,
         test: parting.test.clone(),
         name,
-        visit: None,
+        visit: parting.visit,
         value: parting.needed.clone(),
-        confidence: if parting.ends_here {
-            parting.confidence
-        } else {
-            parting.confidence * ON_THE_WAY
-        },
+        confidence: parting.confidence,
     })
 }
 
