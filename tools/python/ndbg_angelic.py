@@ -14,6 +14,7 @@ import sys
 import time
 
 import ndbg_grow as grow
+import ndbg_grow_agree
 import ndbg_grow_conditions
 import ndbg_grow_part
 import ndbg_pure as pure
@@ -141,7 +142,12 @@ class Probe:
         try:
             rows = self._distinct()
             if rows:
-                found, tried = self._values(rows) if self._mode == "values" else self._solve(rows)
+                if self._mode == "values":
+                    found, tried = self._values(rows)
+                else:
+                    found, tried = self._solve(rows)
+                    found, answer["kinds"] = ndbg_grow_agree.voted(found, rows)
+                    found = found[: self._count]
                 answer.update(found=found, tried=tried, states=len(rows))
         except (RecursionError, MemoryError) as error:
             answer["error"] = type(error).__name__
@@ -228,7 +234,7 @@ class Probe:
             found = {(one.cost, one.text) for one in bank.found if not one.constant}
             parts = self._parts(rows, bank, lambda at, value: bank.is_goal(at, value))
             found.update(parts[0])
-            return grow.nearly_best(found)[: self._count], bank.tried + parts[1]
+            return grow.nearly_best(found)[: 3 * self._count], bank.tried + parts[1]
         own = []
         try:
             if self._shape == "guard":
@@ -249,7 +255,7 @@ class Probe:
         if written is not None:
             parts = self._parts(rows, bank, lambda at, value: value is goal[at])
             tried += parts[1]
-            found = grow.nearly_best({*map(tuple, found), *parts[0]})[: self._count]
+            found = grow.nearly_best({*map(tuple, found), *parts[0]})[: 3 * self._count]
         return found, tried + bank.tried
 
     def _parts(self, rows, bank, same):

@@ -140,7 +140,7 @@ class _Masks:
         unique = {}
         for cost, text, _ in sorted(found):
             unique.setdefault(text, cost)
-        return nearly_best([(cost, text) for text, cost in unique.items()])[:count]
+        return nearly_best([(cost, text) for text, cost in unique.items()])[: 3 * count]
 
     def _joined(self, mask, own, wanted):
         """The condition that stands there, with another one beside it."""

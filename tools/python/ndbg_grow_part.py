@@ -47,6 +47,12 @@ class Exchange:
                     found.append((term.cost + 2, self._written(part, term)))
         return found
 
+    def value(self, state):
+        """What the whole gives in a state; Refused."""
+        if self._tree is None or not self._own.isascii():
+            raise Refused("syntax")
+        return self._value(self._tree, state, None, None)
+
     def _parts(self, tree):
         """Inner parts; the whole is grown elsewhere."""
         for node in ast.walk(tree):

@@ -418,6 +418,10 @@ pub fn raise(found: &mut Localization, partings: &[Parting]) {
             entry.1 = parting;
         }
     }
+    // The others fall behind, so that scores mean what they meant: code that looks wrong by itself is weighed
+    // against them.
+    let most = weights.values().map(|(weight, _)| *weight);
+    let most = 1.0 + RAISED * most.fold(0.0, f64::max);
     for statement in &mut found.statements {
         let best = weights
             .iter()
@@ -426,8 +430,16 @@ pub fn raise(found: &mut Localization, partings: &[Parting]) {
                     && (statement.first_line..=statement.last_line).contains(line)
             })
             .max_by(|a, b| a.1.0.total_cmp(&b.1.0));
+        if best.is_none() {
+            statement.score /= most;
+            let key = (statement.file.clone(), statement.first_line);
+            found.raised.insert(key, 1.0 / most);
+        }
         if let Some((_, (weight, parting))) = best {
-            statement.score *= 1.0 + RAISED * weight;
+            let by = (1.0 + RAISED * weight) / most;
+            statement.score *= by;
+            let key = (statement.file.clone(), statement.first_line);
+            found.raised.insert(key, by);
             statement.reasons.push(format!(
                 "{}: {} here, {} needed ({})",
                 parting.part, parting.recorded, parting.needed, parting.provenance

@@ -9,7 +9,9 @@ use super::{Candidate, Facts, Feedback, Looks, Pace, PlanError, Planner, Screene
 /// Candidates of the search that go before, unless they take long.
 const BEFORE: u64 = 300;
 /// The same where the second planner knows where to begin.
-const KEEN: u64 = 16;
+const KEEN: u64 = 8;
+/// Runs that it may take then, besides half as many as the search.
+const KEEN_RUNS: u64 = 4;
 /// Time that the second planner may take, for each second of the search since it has its turn.
 const SHARE: f64 = 0.5;
 /// Calls for candidates without a turn after something plausible.
@@ -51,6 +53,8 @@ pub struct Interleaved<A, B> {
     taken: Duration,
     /// Calls for which something plausible is being looked at.
     waiting: usize,
+    /// Runs of the second planner.
+    own: u64,
 }
 
 impl<A: Planner, B: Stage> Interleaved<A, B> {
@@ -65,6 +69,7 @@ impl<A: Planner, B: Stage> Interleaved<A, B> {
             begun: None,
             taken: Duration::ZERO,
             waiting: 0,
+            own: 0,
         }
     }
 
@@ -105,11 +110,8 @@ impl<A: Planner, B: Stage> Planner for Interleaved<A, B> {
         }
         self.waiting = self.waiting.saturating_sub(1);
         let started = *self.started.get_or_insert_with(Instant::now);
-        let before = if self.stage.is_keen(facts) {
-            KEEN
-        } else {
-            BEFORE
-        };
+        let is_keen = self.stage.is_keen(facts) && self.own <= KEEN_RUNS + self.proposed / 2;
+        let before = if is_keen { KEEN } else { BEFORE };
         if self.proposed >= before || started.elapsed() >= self.alone {
             let found = self.turn(facts, false);
             if !found.is_empty() {
@@ -133,7 +135,9 @@ impl<A: Planner, B: Stage> Planner for Interleaved<A, B> {
     }
 
     fn executed(&mut self) -> u64 {
-        self.search.executed() + self.stage.executed()
+        let own = self.stage.executed();
+        self.own += own;
+        self.search.executed() + own
     }
 
     fn look(&mut self, facts: &Facts, pace: Pace) -> Option<Json> {

@@ -49,6 +49,7 @@ const FILES: &[(&str, &str)] = embedded![
     "ndbg_fuzz_slice.py",
     "ndbg_fuzz_trial.py",
     "ndbg_grow.py",
+    "ndbg_grow_agree.py",
     "ndbg_grow_conditions.py",
     "ndbg_grow_meet.py",
     "ndbg_grow_part.py",

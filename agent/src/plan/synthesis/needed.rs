@@ -3,13 +3,13 @@
 use super::oracle::Force;
 use super::place::{Kind, Place};
 use super::scene::Scene;
-use super::{Synthesis, Work};
+use super::{FAVOURED, Synthesis, Work};
 use crate::plan::{Candidate, Facts, Needed};
 
 /// Needed values that are put in.
 const MOST: usize = 6;
 /// They go before everything else.
-const FIRST: f64 = 20.0;
+const FIRST: f64 = 50.0;
 
 impl Synthesis<'_> {
     /// What there is to put in for the needed values, the likeliest first.
@@ -54,7 +54,6 @@ impl Synthesis<'_> {
         {
             return Vec::new();
         }
-        self.verified += 1;
         self.favour(at, place);
         if self.scenes[at].places[place].kind == Kind::Condition {
             // Which visits have to be turned around, and to what, is looked for as everywhere.
@@ -68,11 +67,11 @@ impl Synthesis<'_> {
     fn favour(&mut self, at: usize, place: usize) {
         for (score, work) in self.work.iter_mut().flatten() {
             match work {
-                Work::Survey(of) if *of == at => *score += FIRST,
+                Work::Survey(of) if *of == at => *score += FAVOURED,
                 Work::Flip(of, one) | Work::Values(of, one, _) | Work::Calls(of, one)
                     if (*of, *one) == (at, place) =>
                 {
-                    *score += FIRST;
+                    *score += FAVOURED;
                 }
                 _ => {}
             }

@@ -149,6 +149,8 @@ pub struct Found {
     pub seen: Vec<(usize, String, Vec<String>)>,
     /// Expressions with their costs.
     pub found: Vec<(u32, String)>,
+    /// How many of them say different things in states near those that were seen; 0 where nobody looked.
+    pub kinds: usize,
     /// Expressions tried.
     pub tried: u64,
     /// Distinct states.

@@ -200,9 +200,15 @@ impl Synthesis<'_> {
     }
 }
 
-/// How much a specification says: many states leave little to chance, and many expressions that fit leave much.
+/// How much a specification says: many states leave little to chance, and many
+/// expressions that fit and say different things leave much.
 fn strength(found: &Found) -> f64 {
-    let (states, fitting) = (found.states as f64, found.found.len().max(1) as f64);
+    let kinds = if found.kinds > 0 {
+        found.kinds.min(found.found.len())
+    } else {
+        found.found.len()
+    };
+    let (states, fitting) = (found.states as f64, kinds.max(1) as f64);
     (0.5 + 0.5 * (states / (states + 2.0))) * (0.4 + 0.6 / fitting)
 }
 
