@@ -7,7 +7,10 @@ pub mod budget;
 mod cold;
 mod combine;
 pub mod divergence;
-mod evidence;
+pub(crate) mod evidence;
+pub(crate) mod frame_place;
+mod frame_predicted;
+pub mod frame_table;
 mod judge;
 pub mod localize;
 mod model;
@@ -40,7 +43,9 @@ use ndbg_tools::source::SourceFile;
 use angelic::Angels;
 use baseline::Baseline;
 use budget::Budget;
+use divergence::Parting;
 use evidence::Evidence;
+use frame_table::FrameTable;
 use localize::Localization;
 use reproduce::{Ground, Patch};
 use session::{Session, note};
@@ -55,7 +60,7 @@ use crate::outcome::Outcome;
 use crate::plan::search::{SearchOptions, SearchPlanner};
 use crate::plan::synthesis::Synthesis;
 use crate::plan::{Candidate, Facts, Interleaved, Planner, Sequence};
-use crate::report::event::BudgetFacts;
+use crate::report::event::{BudgetFacts, Stages};
 use crate::report::{Event, Level, Reporter};
 
 /// How a run ended.
@@ -85,7 +90,15 @@ pub fn fix(
     reporter: &Reporter,
     cancel: &Cancel,
 ) -> Ending {
-    start(reporter, "fix", &settings.project, settings.limits, run_dir);
+    let stages = Stages {
+        search: !matches!(settings.planner, PlannerSettings::Model(_)),
+        pairs: settings.pairs,
+        synthesis: settings.warm && settings.synthesis,
+        simulator: settings.simulator.is_some(),
+        model: !matches!(settings.planner, PlannerSettings::Search),
+    };
+    let (project, limits) = (&settings.project, settings.limits);
+    start(reporter, "fix", project, limits, run_dir, Some(stages));
     let mut budget = Budget::start(settings.limits, cancel);
     let result = attempt(settings, &mut budget, reporter, cancel);
     let (outcome, summary, diff) = match result {
@@ -132,6 +145,7 @@ pub fn start(
     project: &ProjectSettings,
     limits: settings::Limits,
     run_dir: &Utf8PathBuf,
+    stages: Option<Stages>,
 ) {
     reporter.emit(Event::RunStarted {
         format: crate::report::event::FORMAT,
@@ -144,6 +158,7 @@ pub fn start(
             seconds: limits.time.as_secs_f64(),
             executions: limits.executions,
         },
+        stages,
     });
 }
 
@@ -292,15 +307,23 @@ fn attempt(
     })
 }
 
+/// Where the failing runs part from what was needed.
+pub(crate) struct Diverged {
+    /// Statements whose effect would have had to be another one, the likeliest first.
+    pub partings: Vec<Parting>,
+    /// The frame of the likeliest one.
+    pub frame: Option<FrameTable>,
+}
+
 /// Tells where the failing runs part from what was needed, and raises the suspicion of those lines.
-fn diverge(
+pub(crate) fn diverge(
     simulator: &Named,
     recording: &Recording,
     baseline: &Baseline,
     found: &mut Localization,
     reporter: &Reporter,
     cancel: &Cancel,
-) {
+) -> Diverged {
     let model = match crate::model::open(simulator, &Served::default(), None, cancel) {
         Ok(model) => Some(model),
         Err(stop) => {
@@ -311,12 +334,16 @@ fn diverge(
     };
     let predictor = model.as_ref().map(|model| model as &dyn Predictor);
     let partings = divergence::partings(recording, &baseline.failing, predictor);
-    if partings.is_empty() {
-        return;
+    let frame = frame_table::frame_table(recording, &partings, predictor);
+    if !partings.is_empty() {
+        divergence::raise(found, &partings);
+        reporter.emit(Event::Divergence {
+            partings: partings.clone(),
+            frame: frame.clone(),
+        });
+        localized(found, reporter);
     }
-    divergence::raise(found, &partings);
-    reporter.emit(Event::Divergence { partings });
-    localized(found, reporter);
+    Diverged { partings, frame }
 }
 
 fn localized(found: &Localization, reporter: &Reporter) {

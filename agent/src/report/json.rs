@@ -4,6 +4,7 @@ use camino::Utf8PathBuf;
 use serde::Serialize;
 
 use crate::fix::divergence::Parting;
+use crate::fix::frame_table::FrameTable;
 use crate::outcome::Outcome;
 use crate::plan::synthesis::oracle::Angelic;
 use crate::plan::{Failure, SuspectFunction, SuspectStatement};
@@ -65,6 +66,8 @@ struct Report<'a> {
     examples: &'a [Example],
     angelic: &'a [Angelic],
     divergence: &'a [Parting],
+    /// The frame of the first of them, state by state.
+    divergence_frame: Option<&'a FrameTable>,
     /// None when no language model was asked.
     conversation: Option<&'a Conversation>,
     limits_reached: Vec<String>,
@@ -172,6 +175,7 @@ pub fn render(story: &Story) -> Result<String, ReportError> {
         examples: &story.examples,
         angelic: &story.angelic,
         divergence: &story.partings,
+        divergence_frame: story.frame.as_ref(),
         conversation: story.conversation.as_ref(),
         limits_reached: gaps::limits(story)
             .into_iter()

@@ -7,6 +7,7 @@ mod escape;
 
 use std::fmt::Write as _;
 
+use crate::fix::frame_table::{FrameTable, Held};
 use crate::outcome::Outcome;
 use crate::plan::Failure;
 use crate::report::leads::leads;
@@ -14,8 +15,8 @@ use crate::report::sides::sides;
 use crate::report::story::{PlausiblePatch, Story, Tally};
 use crate::report::visible::{first_lines, visible};
 use crate::report::wording::{
-    angelic, capital, conversation, duration, example, numbers, place_in_prose, plural, screened,
-    sentence, supposed, title,
+    angelic, capital, conversation, duration, example, heading, is_open, numbers, place_in_prose,
+    plural, screened, sentence, supposed,
 };
 use crate::report::{gaps, next};
 
@@ -28,6 +29,8 @@ const VALUE_LINES: usize = 30;
 const MESSAGE_LINES: usize = 12;
 const LONGREPR_LINES: usize = 60;
 const ROWS: usize = 10;
+/// Steps of the frame that diverges.
+const STEPS: usize = 12;
 /// Failing tests told in full.
 const FAILURES: usize = 10;
 
@@ -36,20 +39,18 @@ pub fn render(story: &Story) -> String {
     let mut page = Page::default();
     page.head(story);
     page.symptom(story);
-    let fixed = story
-        .end
-        .as_ref()
-        .is_some_and(|end| end.outcome == Outcome::Fixed);
+    let fixed = !story.is_explanation()
+        && story
+            .end
+            .as_ref()
+            .is_some_and(|end| end.outcome == Outcome::Fixed);
+    // First what happened, from the symptom to the proof; then what there is to look up.
     if fixed {
         page.divergence(story);
         page.angelic(story);
         page.patch(story);
-        page.examples(story);
-        page.conversation(story);
         page.verification(story);
-        page.ranking(story);
-        page.tried(story);
-        page.near_misses(story);
+        page.examples(story);
     } else {
         // Without a patch, the report is what the run is for: why, and where to go on, come first.
         page.notes(story);
@@ -57,13 +58,16 @@ pub fn render(story: &Story) -> String {
         page.divergence(story);
         page.angelic(story);
         page.leads(story);
-        page.conversation(story);
         page.near_misses(story);
         page.verification(story);
-        page.ranking(story);
-        page.tried(story);
     }
-    page.limits(story);
+    page.not_tried(story);
+    page.conversation(story);
+    page.ranking(story);
+    page.tried(story);
+    if fixed {
+        page.near_misses(story);
+    }
     page.environment(story);
     if fixed {
         page.notes(story);
@@ -78,14 +82,16 @@ struct Page {
 
 impl Page {
     fn head(&mut self, story: &Story) {
-        let outcome = title(story.end.as_ref().map(|end| end.outcome));
+        let outcome = heading(story);
         match &story.end {
             Some(end) => self.line(&format!("# {outcome}: {}", prose(&end.summary))),
             None => self.line(&format!("# {outcome}")),
         }
         self.out.push('\n');
         let mut facts: Vec<String> = numbers(story);
-        if let Some(end) = &story.end {
+        if let Some(end) = &story.end
+            && !story.is_explanation()
+        {
             facts.push(format!(
                 "exit code {} ({})",
                 end.exit_code,
@@ -228,7 +234,13 @@ impl Page {
     }
 
     fn divergence(&mut self, story: &Story) {
+        let stages = story.start.as_ref().and_then(|start| start.stages);
         if story.partings.is_empty() {
+            // Where it was not looked for, it stands among what was not tried.
+            if stages.is_some_and(|stages| stages.simulator) && !story.functions.is_empty() {
+                self.heading("Where it parts from what was needed");
+                self.line("Not known: walking backwards from the failed assertion found no such statement.");
+            }
             return;
         }
         self.heading("Where it parts from what was needed");
@@ -243,12 +255,49 @@ impl Page {
                 code(&format!("{}:{}", one.file, one.line)),
                 prose(&one.part),
                 code(&one.recorded),
-                code(&one.needed),
+                if is_open(one) {
+                    one.needed.clone()
+                } else {
+                    code(&one.needed)
+                },
                 format!(
                     "{}, {:.0} %",
                     prose(&one.provenance),
                     one.confidence * 100.0
                 ),
+            ]);
+        }
+        if let Some(frame) = &story.frame {
+            self.steps(frame);
+        }
+    }
+
+    /// The last steps before the divergence.
+    fn steps(&mut self, frame: &FrameTable) {
+        let from = frame.diverges_at.saturating_sub(STEPS - 1);
+        let until = (frame.diverges_at + 1).min(frame.steps.len());
+        let all = frame.left_out.0 + frame.steps.len() + frame.left_out.1;
+        self.out.push('\n');
+        self.line(&format!(
+            "Steps {} to {} of {all} of {}; the last one diverges:",
+            frame.left_out.0 + from + 1,
+            frame.left_out.0 + until,
+            code(&frame.function)
+        ));
+        self.out.push('\n');
+        self.row(&["Line", "Source", "Recorded", "Predicted", "Needed"].map(String::from));
+        self.row(&["---:", "---", "---", "---", "---"].map(String::from));
+        let cell = |held: &[Held]| {
+            let all: Vec<String> = held.iter().map(|one| code(&one.to_string())).collect();
+            all.join(", ")
+        };
+        for step in &frame.steps[from..until] {
+            self.row(&[
+                step.line.to_string(),
+                code(&step.source),
+                cell(&step.recorded),
+                cell(&step.predicted),
+                cell(&step.needed),
             ]);
         }
     }
@@ -412,24 +461,24 @@ impl Page {
         }
     }
 
-    fn limits(&mut self, story: &Story) {
+    fn not_tried(&mut self, story: &Story) {
         let limits = gaps::limits(story);
         if limits.is_empty() {
             return;
         }
-        self.heading("Limits");
+        self.heading("What was not tried");
+        let gaps = gaps::not_tried(story);
+        for gap in &gaps {
+            self.line(&format!("- {}", prose(&capital(gap))));
+        }
+        if !gaps.is_empty() {
+            self.out.push('\n');
+        }
+        self.line("Limits:");
+        self.out.push('\n');
         for limit in limits {
             let reached = if limit.reached { ", **reached**" } else { "" };
             self.line(&format!("- {}{reached}", capital(&limit.text)));
-        }
-        let gaps = gaps::not_tried(story);
-        if !gaps.is_empty() {
-            self.out.push('\n');
-            self.line("Not tried:");
-            self.out.push('\n');
-            for gap in gaps {
-                self.line(&format!("- {}", prose(&gap)));
-            }
         }
     }
 

@@ -8,10 +8,11 @@ use camino::Utf8PathBuf;
 use serde::Serialize;
 
 use crate::fix::divergence::Parting;
+use crate::fix::frame_table::FrameTable;
 use crate::outcome::Outcome;
 use crate::plan::synthesis::oracle::Angelic;
 use crate::plan::{Failure, Screened, SuspectFunction, SuspectStatement};
-use crate::report::event::{BudgetFacts, Counts, Example, Level, VerifyStep};
+use crate::report::event::{BudgetFacts, Counts, Example, Level, Stages, VerifyStep};
 
 /// A run, as far as it went.
 #[derive(Debug, Default, Clone)]
@@ -52,6 +53,8 @@ pub struct Story {
     pub angelic: Vec<Angelic>,
     /// Where the failing runs part from what was needed, the likeliest first.
     pub partings: Vec<Parting>,
+    /// The frame of the likeliest one, state by state.
+    pub frame: Option<FrameTable>,
     /// The last standing of the search.
     pub progress: Option<Progress>,
     /// Notes, in order.
@@ -79,6 +82,8 @@ pub struct Start {
     pub run_dir: Utf8PathBuf,
     /// Limits.
     pub budget: BudgetFacts,
+    /// Stages that were switched on, where something was to be fixed.
+    pub stages: Option<Stages>,
 }
 
 /// The tree that was worked on.
@@ -398,6 +403,13 @@ impl Story {
             .iter()
             .filter(|patch| patch.is_accepted())
             .count()
+    }
+
+    /// Whether it ended as it should and was never meant to change anything.
+    pub fn is_explanation(&self) -> bool {
+        let is_asked = |start: &Start| start.command == "explain";
+        let is_done = |end: &End| end.outcome == Outcome::Fixed;
+        self.start.as_ref().is_some_and(is_asked) && self.end.as_ref().is_some_and(is_done)
     }
 
     /// The verified diff; empty when there is none.

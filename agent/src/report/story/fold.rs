@@ -34,6 +34,7 @@ impl Story {
                 targets,
                 run_dir,
                 budget,
+                stages,
             } => {
                 self.start = Some(Start {
                     version,
@@ -42,6 +43,7 @@ impl Story {
                     targets,
                     run_dir,
                     budget,
+                    stages,
                 });
             }
             Event::Tree {
@@ -195,7 +197,10 @@ impl Story {
             Event::Model(exchange) => self.converse(exchange),
             Event::Example(example) => self.examples.push(example),
             Event::Angelic(angelic) => self.angelic.push(angelic),
-            Event::Divergence { partings } => self.partings = partings,
+            Event::Divergence { partings, frame } => {
+                self.partings = partings;
+                self.frame = frame;
+            }
             Event::Note { level, text, hint } => self.notes.push(Note { level, text, hint }),
             Event::Applied { files } => self.applied = files,
             Event::Finished {

@@ -9,7 +9,8 @@ use crate::plan::{Frame, Screened, Sides};
 use crate::report::event::{Counts, Event, Example, Level, Shows, Stamped, VersionResult};
 
 use scenes::{
-    DIFF, baseline_runs, candidate, environment, failure, search, started, step, told, tree,
+    DIFF, baseline_runs, candidate, divergence, environment, failure, search, started, step, told,
+    tree,
 };
 
 /// A patch is found: one plausible patch is rejected, the next one verified.
@@ -31,6 +32,7 @@ pub fn fixed() -> Vec<Stamped> {
         },
     ));
     events.extend(search());
+    events.push((4.9, divergence(total)));
     events.extend([
         (
             5.0,
