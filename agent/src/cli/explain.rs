@@ -13,12 +13,13 @@ use super::trace::say;
 use crate::explain::{self, Explanation};
 use crate::fix;
 use crate::fix::budget::Budget;
+use crate::fix::session::note;
 use crate::fix::settings::Limits;
 use crate::model::Named;
 use crate::outcome::Outcome;
 use crate::report::look::Look;
 use crate::report::wording::plural;
-use crate::report::{ColorChoice, Reporter, ReporterOptions};
+use crate::report::{ColorChoice, Level, Reporter, ReporterOptions};
 
 /// Say why tests fail: where the run parts from what was needed
 ///
@@ -103,7 +104,14 @@ pub fn run(arguments: ExplainArguments, color: ColorChoice) -> anyhow::Result<Ou
         &cancel,
     );
     let (outcome, summary) = match &explained {
-        Ok(explanation) => (Outcome::Fixed, summary(explanation)),
+        Ok(explanation) => {
+            let reasons = explanation.tests.iter().filter_map(|test| {
+                let why = test.no_divergence.as_ref()?;
+                Some(format!("no divergence in `{}`: {why}", test.symptom.test))
+            });
+            reasons.for_each(|text| note(&reporter, Level::Info, text, None));
+            (Outcome::Fixed, summary(explanation))
+        }
         Err(stop) => {
             fix::report_stop(&reporter, stop);
             if stop.outcome == Outcome::NothingToFix {

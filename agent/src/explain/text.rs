@@ -1,8 +1,11 @@
 //! An explanation as text that reads well at 80 columns, without colour.
 
+use ndbg_tools::protected::is_protected;
+
 use crate::explain::{Explained, Explanation, Line};
 use crate::fix::divergence::Parting;
 use crate::fix::frame_table::{FrameTable, Held};
+use crate::plan::Frame;
 use crate::report::columns::columns;
 use crate::report::look::{Look, Role};
 use crate::report::sides::sides;
@@ -143,8 +146,9 @@ fn way(page: &mut Page<'_>, explained: &Explained) {
     page.heading("From the assertion to there");
     let failure = &explained.symptom;
     let mut number = 1;
-    let test = failure.frames.last();
-    if let Some(frame) = failure.frames.first().or(test) {
+    // The assertion that the walk begins at.
+    let asserted = |frame: &&Frame| is_protected(&frame.file);
+    if let Some(frame) = failure.frames.iter().rev().find(asserted) {
         let said = failure.message.lines().next().unwrap_or_default();
         point(
             page,
@@ -206,7 +210,12 @@ fn steps(page: &mut Page<'_>, frame: &FrameTable) {
             step.line.to_string(),
             one_line(&step.source),
             joined(&step.recorded),
-            joined(&step.predicted),
+            // Wide values twice would leave no room for the source.
+            if !step.predicted.is_empty() && step.predicted == step.recorded {
+                "the same".to_owned()
+            } else {
+                joined(&step.predicted)
+            },
             joined(&step.needed),
         ]);
     }

@@ -1,5 +1,7 @@
 //! The points on the way from the failed assertion to the divergence.
 
+use std::cmp::Reverse;
+
 use ndbg_simulator::recording::Recording;
 
 use crate::fix::divergence::Parting;
@@ -18,7 +20,7 @@ pub fn way(run: &Recording, partings: &[Parting], end: &Parting) -> Vec<Parting>
         .map(|one| (done(one), one))
         .filter(|(at, _)| *at >= last)
         .collect();
-    passed.sort_by(|a, b| b.0.cmp(&a.0));
+    passed.sort_by_key(|(at, _)| Reverse(*at));
     let passed = passed.into_iter().map(|(_, one)| one);
     passed.chain([end]).cloned().collect()
 }

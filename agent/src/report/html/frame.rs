@@ -134,7 +134,7 @@ fn remarks(table: &FrameTable) -> Vec<String> {
     let mut remarks = Vec::new();
     if let Some(name) = &table.predicted_by {
         remarks.push(format!(
-            "Predicted by {}, each step from the recorded state; empty where it was not asked or not sure.",
+            "Predicted by {}, each step from the recorded state; empty where it was not asked or not sure, marked where something else was recorded.",
             one_line(name)
         ));
     }
