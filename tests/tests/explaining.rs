@@ -60,7 +60,7 @@ fn the_divergence_is_told_with_the_way_there_and_the_steps_before_it() {
         "Where it parts from what was needed\n",
         "derived by rules from the recording",
         "From the assertion to there\n",
-        "parcel.py:10 in weight: the returned value was -4, `60` was needed",
+        "parcel.py:10 in weight: the returned value was -4 instead of 60",
         "recorded",
     ] {
         assert!(text.contains(part), "{part}\n{text}");

@@ -5,6 +5,7 @@ mod way;
 mod why;
 
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::time::Instant;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -165,7 +166,17 @@ fn explained(failure: &Failure, run: Option<&Recording>, diverged: &Diverged) ->
             None => frame_table(run, &partings, None),
         };
     }
-    let is_other = |one: &&Parting| one.ends_here && Some(*one) != divergence.as_ref();
+    // One statement may have been passed often.
+    let place = |one: &Parting| {
+        (
+            one.file.clone(),
+            one.line,
+            one.part.clone(),
+            one.needed.clone(),
+        )
+    };
+    let mut told: HashSet<_> = divergence.iter().map(place).collect();
+    let is_other = |one: &&Parting| one.ends_here && told.insert(place(one));
     Explained {
         symptom: failure.clone(),
         no_divergence: None,

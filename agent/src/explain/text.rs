@@ -11,7 +11,7 @@ use crate::report::look::{Look, Role};
 use crate::report::sides::sides;
 use crate::report::terminal::page::Page;
 use crate::report::visible::{ellipsize, first_lines, one_line, visible, wrap};
-use crate::report::wording::{capital, known_by, needed, plural};
+use crate::report::wording::{capital, known_by, plural};
 
 /// Lines of a message and of a value.
 const MESSAGE: usize = 6;
@@ -20,6 +20,10 @@ const VALUE: usize = 8;
 const TESTS: usize = 3;
 const OTHERS: usize = 4;
 const LINES: usize = 5;
+/// What the columns of the steps keep when they are cut.
+const LEAST: [usize; 6] = [1, 4, 20, 15, 9, 15];
+/// Longest value within a sentence.
+const INLINE: usize = 44;
 /// Steps of the frame before the divergence, and after it.
 const BEFORE: usize = 11;
 const AFTER: usize = 1;
@@ -159,16 +163,18 @@ fn way(page: &mut Page<'_>, explained: &Explained) {
         number += 1;
     }
     for one in &explained.way {
-        let text = format!(
-            "{} was {}, {} was needed",
-            one.part,
-            one_line(&one.recorded),
-            needed(one)
-        );
         let at = format!("{}:{} in {}: ", one.file, one.line, one.function);
+        let text = parted(page, one);
         point(page, number, &at, &text);
         number += 1;
     }
+}
+
+/// "`total` was 3 instead of 4".
+fn parted(page: &Page<'_>, one: &Parting) -> String {
+    let short = |text: &str| ellipsize(&one_line(text), INLINE, page.look.ellipsis());
+    let (part, recorded) = (&one.part, short(&one.recorded));
+    format!("{part} was {recorded} instead of {}", short(&one.needed))
 }
 
 fn point(page: &mut Page<'_>, number: usize, at: &str, text: &str) {
@@ -219,7 +225,7 @@ fn steps(page: &mut Page<'_>, frame: &FrameTable) {
             joined(&step.needed),
         ]);
     }
-    for line in columns(&rows, page.look.width - 2, page.look.ellipsis()) {
+    for line in columns(&rows, &LEAST, page.look.width - 2, page.look.ellipsis()) {
         page.line("  ", &line);
     }
 }
@@ -230,15 +236,9 @@ fn others(page: &mut Page<'_>, explained: &Explained) {
     }
     page.heading("Or, less likely");
     for one in explained.others.iter().take(OTHERS) {
-        let text = format!(
-            "{} was {}, {} was needed ({})",
-            one.part,
-            one_line(&one.recorded),
-            needed(one),
-            known_by(one)
-        );
         let at = format!("{}:{} in {}: ", one.file, one.line, one.function);
-        page.body(2, &one_line(&format!("{at}{text}")), 3);
+        let text = format!("{at}{} ({})", parted(page, one), known_by(one));
+        page.body(2, &one_line(&text), 4);
     }
 }
 

@@ -18,7 +18,8 @@ pub fn event_of(recording: &Recording, parting: &Parting) -> Option<EventId> {
             && event.line as usize == parting.line
             && recording.function(event.activation) == parting.function
             && recording.file_of(*id).name == parting.file.as_str()
-            && test_of(recording, *id) == Some(parting.test.as_str())
+            // A recording without borders is of one test.
+            && test_of(recording, *id).is_none_or(|test| test == parting.test)
     };
     let mut last = None;
     for id in recording.events().rev().filter(is_there).take(LOOKED_AT) {
@@ -53,8 +54,10 @@ fn did(recording: &Recording, id: EventId, parting: &Parting) -> bool {
     } else if let Some(name) = name_after(&parting.part, "") {
         (name, end_of(recording, id))
     } else {
-        // A condition leaves nothing behind.
-        return true;
+        // A condition leaves nothing behind but where it went.
+        let next = recording.next_in_activation(id);
+        let way = next.and_then(|next| branch(recording, id, next));
+        return way.is_none_or(|way| way == parting.recorded);
     };
     let held = |at: EventId| {
         let mut changes = recording.event(at).changes.iter();
@@ -64,6 +67,30 @@ fn did(recording: &Recording, id: EventId, parting: &Parting) -> bool {
     // Arguments are bound by the call or by the event after it.
     let value = held(at).or_else(|| held(end_of(recording, id)));
     value.is_some_and(|value| is_it(recording.text(value)))
+}
+
+/// Which way a condition at `id` went: into what is indented below it, or not; none for other statements.
+pub fn branch(recording: &Recording, id: EventId, next: EventId) -> Option<&'static str> {
+    let line = recording.source_line(id);
+    let is_condition = ["if ", "if(", "elif ", "elif(", "while ", "while("]
+        .iter()
+        .any(|word| line.trim_start().starts_with(word));
+    if !is_condition || recording.kind(id) != EventKind::Line {
+        return None;
+    }
+    let indent = |text: &str| text.len() - text.trim_start().len();
+    let (from, to) = (recording.event(id).line, recording.event(next).line);
+    // An `else` is not below it, though what follows that is indented as well. A bracket may close the condition.
+    let leaves = |text: &str| {
+        indent(text) <= indent(line) && !text.trim_start().starts_with([')', ']', '}', '#'])
+    };
+    let file = recording.file_of(id);
+    let is_inside = to > from
+        && !(from + 1..=to)
+            .map(|between| file.line(between))
+            .filter(|text| !text.trim().is_empty())
+            .any(leaves);
+    Some(if is_inside { "True" } else { "False" })
 }
 
 /// The name between backticks behind `lead`.

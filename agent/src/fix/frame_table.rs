@@ -9,7 +9,7 @@ use ndbg_simulator::recording::{ActivationId, EventId, Leave, Recording};
 use serde::{Deserialize, Serialize};
 
 use super::divergence::Parting;
-use super::frame_place::{event_of, name_after};
+use super::frame_place::{branch, event_of, name_after};
 use super::frame_predicted;
 use crate::eval::Predictor;
 
@@ -214,21 +214,6 @@ fn step(recording: &Recording, id: EventId, next: Option<EventId>) -> Step {
     }
 }
 
-/// Which way a condition went: into what is indented below it, or not.
-fn branch(recording: &Recording, id: EventId, next: EventId) -> Option<&'static str> {
-    let (line, below) = (recording.source_line(id), recording.source_line(next));
-    let is_condition = ["if ", "if(", "elif ", "elif(", "while ", "while("]
-        .iter()
-        .any(|word| line.trim_start().starts_with(word));
-    if !is_condition || recording.kind(id) != EventKind::Line {
-        return None;
-    }
-    let indent = |text: &str| text.len() - text.trim_start().len();
-    let is_inside =
-        recording.event(next).line > recording.event(id).line && indent(below) > indent(line);
-    Some(if is_inside { "True" } else { "False" })
-}
-
 /// Notes what a parting says was needed of a step.
 fn need(step: &mut Step, parting: &Parting) {
     let name = match parting.part.as_str() {
@@ -272,4 +257,83 @@ fn clipped(text: &str) -> String {
     let mut cut: String = text.chars().take(LONGEST - 1).collect();
     cut.push('…');
     cut
+}
+
+#[cfg(test)]
+mod tests {
+    use ndbg_simulator::Unavailable;
+    use ndbg_simulator::grammar::step::Operation;
+    use ndbg_simulator::harness::{self, Answer, Limits, Operations, Program};
+
+    use super::*;
+
+    const SOURCE: &str = "\
+def f(a):
+    if a:
+        b = [1]
+    else:
+        b = [2]
+    return b
+";
+
+    /// Nothing of [`SOURCE`] has to be asked.
+    struct Nobody;
+
+    impl Operations for Nobody {
+        fn perform(&self, _: &Operation) -> Result<Answer, Unavailable> {
+            Err(Unavailable::Off)
+        }
+    }
+
+    fn parting(part: &str, line: usize, recorded: &str, needed: &str, ends_here: bool) -> Parting {
+        Parting {
+            test: "test_f.py::test_f".into(),
+            file: "f.py".into(),
+            line,
+            function: "f".into(),
+            part: part.into(),
+            recorded: recorded.into(),
+            needed: needed.into(),
+            confidence: 0.5,
+            provenance: "derived".into(),
+            ends_here,
+        }
+    }
+
+    fn shown(held: &[Held]) -> String {
+        let all: Vec<String> = held.iter().map(ToString::to_string).collect();
+        all.join(", ")
+    }
+
+    #[test]
+    fn a_row_says_what_a_line_did_and_what_was_needed() {
+        let program = Program::parse(SOURCE, "f(0)").expect("parses");
+        let run = harness::run(&program, &Nobody, Limits::default());
+        let recording = harness::recording(&program, &run, "f.py").expect("is whole");
+        let partings = [
+            parting("the condition", 2, "False", "True", true),
+            parting("`b`", 5, "[2]", "[1]", false),
+            parting("the returned value", 6, "[2]", "[1]", false),
+        ];
+        let table = frame_table(&recording, &partings, None).expect("is found");
+        let rows: Vec<String> = table
+            .steps
+            .iter()
+            .map(|step| {
+                let (recorded, needed) = (shown(&step.recorded), shown(&step.needed));
+                format!("{} {}: {recorded}; {needed}", step.line, step.source)
+            })
+            .collect();
+        assert_eq!(
+            rows,
+            [
+                "1 def f(a):: a = 0; ",
+                "2 if a:: condition False; condition True",
+                "5 b = [2]: b = [2]; b = [1]",
+                "6 return b: returns [2]; returns [1]",
+            ]
+        );
+        assert_eq!((table.diverges_at, table.left_out), (1, (0, 0)));
+        assert_eq!(table.source.len(), 6);
+    }
 }

@@ -4,12 +4,12 @@ use console::measure_text_width;
 
 use crate::report::visible::ellipsize;
 
-/// Blanks between columns, and the least that a column is cut to.
+/// Blanks between columns.
 const GAP: usize = 2;
-const LEAST: usize = 8;
 
-/// The rows as lines of at most `width` columns; the first row names the columns. Those without text are left out.
-pub fn columns(rows: &[Vec<String>], width: usize, ellipsis: &str) -> Vec<String> {
+/// The rows as lines of at most `width` columns; the first row names the columns. Those without text are left out;
+/// `least` is what each keeps when it is cut.
+pub fn columns(rows: &[Vec<String>], least: &[usize], width: usize, ellipsis: &str) -> Vec<String> {
     let count = rows.first().map_or(0, Vec::len);
     let widest = |column: usize, rows: &[Vec<String>]| {
         let cells = rows.iter().filter_map(|row| row.get(column));
@@ -24,11 +24,16 @@ pub fn columns(rows: &[Vec<String>], width: usize, ellipsis: &str) -> Vec<String
     let mut widths: Vec<usize> = kept.iter().map(|&column| widest(column, rows)).collect();
     let room = width.saturating_sub(GAP * kept.len().saturating_sub(1));
     while widths.iter().sum::<usize>() > room {
-        // The widest column has most to give.
-        let Some(most) = widths.iter_mut().max().filter(|most| **most > LEAST) else {
-            break;
+        // What is widest has most to give.
+        let spare = |(at, width): (usize, &usize)| {
+            let least = kept.get(at).and_then(|&column| least.get(column));
+            width.saturating_sub(least.copied().unwrap_or_default())
         };
-        *most -= 1;
+        let most = (0..widths.len()).max_by_key(|&at| spare((at, &widths[at])));
+        match most {
+            Some(at) if spare((at, &widths[at])) > 0 => widths[at] -= 1,
+            _ => break,
+        }
     }
     rows.iter()
         .map(|row| {
@@ -57,7 +62,7 @@ mod tests {
             row(["12", "total = total + price * count", "", "total = 3"]),
         ];
         assert_eq!(
-            columns(&rows, 32, "…"),
+            columns(&rows, &[4, 10, 0, 8], 32, "…"),
             [
                 "line  source           recorded",
                 "12    total =…* count  total = 3"
