@@ -82,6 +82,25 @@ pub fn not_tried(story: &Story) -> Vec<String> {
             gaps.push(format!("no candidate in another {more}"));
         }
     }
+    let open = story
+        .plausible
+        .iter()
+        .filter(|patch| patch.verdict.is_none());
+    let open = open.count();
+    if open > 0 && story.verified() > 0 {
+        let patches = if open == 1 { "patch" } else { "patches" };
+        gaps.push(format!(
+            "verification of {open} more plausible {patches}: another one was believed first"
+        ));
+    }
+    let stages = story.start.as_ref().and_then(|start| start.stages);
+    let is_on = stages.is_some_and(|stages| stages.synthesis) && !story.planners.is_empty();
+    if is_on && story.end.is_some() && story.angelic.is_empty() {
+        gaps.push(
+            "repairs from other values: none made a failing test pass, or the search ended before"
+                .to_owned(),
+        );
+    }
     gaps.extend(switched_off(story).into_iter().map(str::to_owned));
     if story.spectra.is_some_and(|spectra| spectra.partial) {
         gaps.push(

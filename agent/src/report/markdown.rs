@@ -3,11 +3,11 @@
 //! Text from the repository appears in code spans and in fences only, where Markdown gives it no
 //! meaning; what is left of it in sentences is escaped.
 
+mod divergence;
 mod escape;
 
 use std::fmt::Write as _;
 
-use crate::fix::frame_table::{FrameTable, Held};
 use crate::outcome::Outcome;
 use crate::plan::Failure;
 use crate::report::leads::leads;
@@ -15,8 +15,8 @@ use crate::report::sides::sides;
 use crate::report::story::{PlausiblePatch, Story, Tally};
 use crate::report::visible::{first_lines, visible};
 use crate::report::wording::{
-    angelic, capital, conversation, duration, example, heading, is_open, numbers, place_in_prose,
-    plural, screened, sentence, supposed,
+    angelic, capital, conversation, duration, example, heading, numbers, place_in_prose, plural,
+    screened, sentence, supposed,
 };
 use crate::report::{gaps, next};
 
@@ -29,8 +29,6 @@ const VALUE_LINES: usize = 30;
 const MESSAGE_LINES: usize = 12;
 const LONGREPR_LINES: usize = 60;
 const ROWS: usize = 10;
-/// Steps of the frame that diverges.
-const STEPS: usize = 12;
 /// Failing tests told in full.
 const FAILURES: usize = 10;
 
@@ -233,75 +231,6 @@ impl Page {
         }
     }
 
-    fn divergence(&mut self, story: &Story) {
-        let stages = story.start.as_ref().and_then(|start| start.stages);
-        if story.partings.is_empty() {
-            // Where it was not looked for, it stands among what was not tried.
-            if stages.is_some_and(|stages| stages.simulator) && !story.functions.is_empty() {
-                self.heading("Where it parts from what was needed");
-                self.line("Not known: walking backwards from the failed assertion found no such statement.");
-            }
-            return;
-        }
-        self.heading("Where it parts from what was needed");
-        self.line(
-            "Walked backwards from the expected value through the recorded run, all else as it was; each line is one way.",
-        );
-        self.out.push('\n');
-        self.row(&["Where", "What", "Recorded", "Needed", "How it is known"].map(String::from));
-        self.row(&["---", "---", "---", "---", "---"].map(String::from));
-        for one in story.partings.iter().filter(|one| one.ends_here).take(ROWS) {
-            self.row(&[
-                code(&format!("{}:{}", one.file, one.line)),
-                prose(&one.part),
-                code(&one.recorded),
-                if is_open(one) {
-                    one.needed.clone()
-                } else {
-                    code(&one.needed)
-                },
-                format!(
-                    "{}, {:.0} %",
-                    prose(&one.provenance),
-                    one.confidence * 100.0
-                ),
-            ]);
-        }
-        if let Some(frame) = &story.frame {
-            self.steps(frame);
-        }
-    }
-
-    /// The last steps before the divergence.
-    fn steps(&mut self, frame: &FrameTable) {
-        let from = frame.diverges_at.saturating_sub(STEPS - 1);
-        let until = (frame.diverges_at + 1).min(frame.steps.len());
-        let all = frame.left_out.0 + frame.steps.len() + frame.left_out.1;
-        self.out.push('\n');
-        self.line(&format!(
-            "Steps {} to {} of {all} of {}; the last one diverges:",
-            frame.left_out.0 + from + 1,
-            frame.left_out.0 + until,
-            code(&frame.function)
-        ));
-        self.out.push('\n');
-        self.row(&["Line", "Source", "Recorded", "Predicted", "Needed"].map(String::from));
-        self.row(&["---:", "---", "---", "---", "---"].map(String::from));
-        let cell = |held: &[Held]| {
-            let all: Vec<String> = held.iter().map(|one| code(&one.to_string())).collect();
-            all.join(", ")
-        };
-        for step in &frame.steps[from..until] {
-            self.row(&[
-                step.line.to_string(),
-                code(&step.source),
-                cell(&step.recorded),
-                cell(&step.predicted),
-                cell(&step.needed),
-            ]);
-        }
-    }
-
     fn conversation(&mut self, story: &Story) {
         let Some(held) = &story.conversation else {
             return;
@@ -335,7 +264,14 @@ impl Page {
             plural(story.plausible.len(), "plausible patch"),
             story.verified()
         ));
-        for patch in &story.plausible {
+        // What proves the patch comes first.
+        let mut patches: Vec<&PlausiblePatch> = story.plausible.iter().collect();
+        patches.sort_by_key(|patch| match &patch.verdict {
+            Some(verdict) if verdict.accepted => 0,
+            Some(_) => 1,
+            None => 2,
+        });
+        for patch in patches {
             self.out.push('\n');
             let verdict = match &patch.verdict {
                 Some(verdict) if verdict.accepted => "Verified",
@@ -343,12 +279,12 @@ impl Page {
                 None => "Not settled",
             };
             self.line(&format!("### {verdict}: {}", claim(patch)));
-            self.out.push('\n');
             if let Some(verdict) = &patch.verdict {
-                self.line(&format!("{}.", capital(&prose(&verdict.reason))));
                 self.out.push('\n');
+                self.line(&format!("{}.", capital(&prose(&verdict.reason))));
             }
             if !patch.steps.is_empty() {
+                self.out.push('\n');
                 self.row(&["", "Step", "Result", "Time"].map(String::from));
                 self.row(&["---", "---", "---", "---:"].map(String::from));
                 for step in &patch.steps {
@@ -362,7 +298,11 @@ impl Page {
                 }
             }
             if !patch.is_accepted() {
+                self.out.push('\n');
+                self.line("<details><summary>The patch that was not taken</summary>");
                 self.fenced("diff", &patch.diff, usize::MAX);
+                self.out.push('\n');
+                self.line("</details>");
             }
         }
     }

@@ -2,7 +2,7 @@
 
 mod fold;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use camino::Utf8PathBuf;
 use serde::Serialize;
@@ -395,6 +395,17 @@ impl Story {
             .iter()
             .rev()
             .find(|patch| patch.is_accepted())
+    }
+
+    /// Where the runs part, the likeliest first; a place that several runs passed, or one often, is there once.
+    pub fn divergences(&self) -> Vec<&Parting> {
+        let mut told = HashSet::new();
+        let place = |one: &Parting| {
+            let values = (one.recorded.clone(), one.needed.clone());
+            (one.file.clone(), one.line, one.part.clone(), values)
+        };
+        let ends = self.partings.iter().filter(|one| one.ends_here);
+        ends.filter(|one| told.insert(place(one))).collect()
     }
 
     /// Patches that pass every test they were verified with.

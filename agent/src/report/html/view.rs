@@ -170,9 +170,8 @@ impl Page {
                 .map(|shown| prose(&capital(&example(shown))))
                 .collect(),
             divergence: story
-                .partings
-                .iter()
-                .filter(|one| one.ends_here)
+                .divergences()
+                .into_iter()
                 .take(RANKED)
                 .map(|found| prose(&capital(&parting(found))))
                 .collect(),
