@@ -125,7 +125,11 @@ fn divergence(page: &mut Page<'_>, explained: &Explained, found: &Parting) {
     page.out.push('\n');
     for line in &explained.source {
         let mark = if line.line == found.line { ">" } else { " " };
-        let text = format!("{mark} {:>5}  {}", line.line, visible(&line.text));
+        let text = format!(
+            "{mark} {:>5}  {}",
+            line.line,
+            visible(&line.text).replace('\n', " ")
+        );
         let text = ellipsize(text.trim_end(), page.look.width - 2, page.look.ellipsis());
         let role = if line.line == found.line {
             Role::Strong
@@ -249,15 +253,110 @@ fn suspicious(page: &mut Page<'_>, lines: &[Line]) {
     page.heading("The most suspicious lines");
     for (rank, line) in lines.iter().take(LINES).enumerate() {
         let statement = &line.statement;
-        let at = format!(
-            "{:>3}.  {:.2}  {}:{}  {}",
-            rank + 1,
-            statement.score,
-            statement.file,
-            statement.first_line,
-            one_line(&line.source)
-        );
-        page.line("", &ellipsize(&at, page.look.width, page.look.ellipsis()));
+        let at = one_line(&format!(
+            "{:.2}  {}:{}  {}",
+            statement.score, statement.file, statement.first_line, line.source
+        ));
+        let lead = format!("{:>3}.  ", rank + 1);
+        let room = page.look.width - lead.len();
+        page.line(&lead, &ellipsize(&at, room, page.look.ellipsis()));
         page.body(12, &one_line(&statement.reasons.join(", ")), 2);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explain::Suspicious;
+    use crate::fix::frame_table::{SourceLine, Step};
+    use crate::plan::{Failure, SuspectStatement};
+
+    /// Clears the screen, reverses the reading order, begins a line.
+    const BAD: &str = "a\x1b[2J\u{202e}\r\n::error::b";
+
+    fn hostile(has_divergence: bool) -> Explained {
+        let bad = || BAD.to_owned();
+        let parting = Parting {
+            test: bad(),
+            file: BAD.into(),
+            line: 2,
+            function: bad(),
+            part: format!("`{BAD}`"),
+            recorded: bad(),
+            needed: bad(),
+            confidence: 0.5,
+            provenance: bad(),
+            ends_here: true,
+        };
+        let held = || vec![Held::new(BAD, BAD)];
+        let step = Step {
+            line: 2,
+            source: bad(),
+            recorded: held(),
+            predicted: held(),
+            needed: held(),
+            confidence: None,
+        };
+        let frame = FrameTable {
+            test: bad(),
+            file: BAD.into(),
+            function: bad(),
+            steps: vec![step],
+            diverges_at: 0,
+            left_out: (0, 0),
+            source: Vec::new(),
+            predicted_by: None,
+        };
+        Explained {
+            symptom: Failure {
+                test: bad(),
+                exception: bad(),
+                message: bad(),
+                frames: vec![Frame {
+                    file: "test_a\x1b.py".into(),
+                    line: 1,
+                    function: bad(),
+                }],
+                ..Failure::default()
+            },
+            divergence: has_divergence.then(|| parting.clone()),
+            no_divergence: (!has_divergence).then(bad),
+            source: vec![SourceLine {
+                line: 2,
+                text: bad(),
+            }],
+            way: vec![parting.clone()],
+            others: vec![parting],
+            frame: Some(frame),
+        }
+    }
+
+    #[test]
+    fn text_of_the_repository_cannot_act() {
+        let statement = SuspectStatement {
+            file: BAD.into(),
+            qualname: BAD.into(),
+            first_line: 1,
+            last_line: 1,
+            score: 0.5,
+            ochiai: 0.5,
+            reasons: vec![BAD.into()],
+        };
+        let explanation = Explanation {
+            format: super::super::FORMAT,
+            simulator: None,
+            tests: vec![hostile(true), hostile(false)],
+            suspicious: Suspicious {
+                functions: Vec::new(),
+                statements: vec![Line {
+                    statement,
+                    source: BAD.into(),
+                }],
+            },
+        };
+        let text = text(&explanation, &Look::PLAIN);
+        assert!(!text.contains(['\x1b', '\r', '\u{202e}']), "{text}");
+        let is_command = |line: &str| line.trim_start().starts_with("::");
+        assert!(!text.lines().any(is_command), "{text}");
     }
 }
