@@ -238,7 +238,7 @@ fn others(page: &mut Page<'_>, explained: &Explained) {
     if explained.others.is_empty() {
         return;
     }
-    page.heading("Or, less likely");
+    page.heading("Or elsewhere");
     for one in explained.others.iter().take(OTHERS) {
         let at = format!("{}:{} in {}: ", one.file, one.line, one.function);
         let text = format!("{at}{} ({})", parted(page, one), known_by(one));
