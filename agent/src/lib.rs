@@ -5,6 +5,7 @@ pub mod cli;
 pub mod dataset;
 pub mod debug;
 pub mod eval;
+pub mod explain;
 pub mod fix;
 pub mod infer;
 pub mod model;

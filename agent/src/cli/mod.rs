@@ -5,6 +5,7 @@ mod dataset;
 mod debug;
 mod doctor;
 mod eval;
+mod explain;
 mod fix;
 mod infer;
 mod localize;
@@ -68,6 +69,7 @@ enum Verb {
     Resume(resume::ResumeArguments),
     Report(report::ReportArguments),
     Localize(localize::LocalizeArguments),
+    Explain(explain::ExplainArguments),
     Trace(trace::TraceArguments),
     Debug(debug::DebugArguments),
     Simulate(Box<simulate::SimulateArguments>),
@@ -149,7 +151,7 @@ fn fail(why: &str) -> ExitCode {
 }
 
 /// Prints the help, the version, or what is wrong with the command line.
-fn explain(error: &clap::Error) -> ExitCode {
+fn refuse(error: &clap::Error) -> ExitCode {
     let printed = error.print().and_then(|()| io::stdout().flush());
     match reached(printed) {
         // There is no place left to say it where this was to go to stderr.
@@ -164,7 +166,7 @@ pub fn main() -> ExitCode {
     quiet_failed_prints();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return explain(&error),
+        Err(error) => return refuse(&error),
     };
     let color = arguments.color.into();
     let done = std::panic::catch_unwind(|| run(arguments.verb, color));
@@ -191,6 +193,7 @@ fn run(verb: Verb, color: ColorChoice) -> anyhow::Result<u8> {
         Verb::Resume(verb) => resume::run(&verb, color),
         Verb::Report(verb) => Ok(report::run(&verb)),
         Verb::Localize(verb) => localize::run(verb, color),
+        Verb::Explain(verb) => explain::run(verb, color),
         Verb::Debug(verb) => debug::run(verb, color),
         Verb::Simulate(verb) => simulate::run(&verb),
         Verb::Infer(verb) => infer::run(&verb),

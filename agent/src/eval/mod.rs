@@ -20,6 +20,7 @@ mod truth;
 mod verified;
 
 pub use cruxeval::{CruxSettings, cruxeval};
+pub(crate) use foreseen::Foreseen;
 pub use horizon::{HorizonSettings, horizon};
 pub use page::{Page, Section};
 pub use predictor::Predictor;

@@ -7,7 +7,10 @@ pub mod budget;
 mod cold;
 mod combine;
 pub mod divergence;
-mod evidence;
+pub(crate) mod evidence;
+pub(crate) mod frame_place;
+mod frame_predicted;
+pub mod frame_table;
 mod judge;
 pub mod localize;
 mod model;
@@ -41,7 +44,9 @@ use ndbg_tools::source::SourceFile;
 use angelic::Angels;
 use baseline::Baseline;
 use budget::Budget;
+use divergence::Parting;
 use evidence::Evidence;
+use frame_table::FrameTable;
 use localize::Localization;
 use reproduce::{Ground, Patch};
 use session::{Session, note};
@@ -57,7 +62,7 @@ use crate::outcome::Outcome;
 use crate::plan::search::{SearchOptions, SearchPlanner};
 use crate::plan::synthesis::Synthesis;
 use crate::plan::{Candidate, Facts, Interleaved, Needed, Planner, Sequence};
-use crate::report::event::BudgetFacts;
+use crate::report::event::{BudgetFacts, Stages};
 use crate::report::{Event, Level, Reporter};
 
 /// How a run ended.
@@ -87,7 +92,15 @@ pub fn fix(
     reporter: &Reporter,
     cancel: &Cancel,
 ) -> Ending {
-    start(reporter, "fix", &settings.project, settings.limits, run_dir);
+    let stages = Stages {
+        search: !matches!(settings.planner, PlannerSettings::Model(_)),
+        pairs: settings.pairs,
+        synthesis: settings.warm && settings.synthesis,
+        simulator: settings.simulator.is_some(),
+        model: !matches!(settings.planner, PlannerSettings::Search),
+    };
+    let (project, limits) = (&settings.project, settings.limits);
+    start(reporter, "fix", project, limits, run_dir, Some(stages));
     let mut budget = Budget::start(settings.limits, cancel);
     let result = attempt(settings, &mut budget, reporter, cancel);
     let (outcome, summary, diff) = match result {
@@ -134,6 +147,7 @@ pub fn start(
     project: &ProjectSettings,
     limits: settings::Limits,
     run_dir: &Utf8PathBuf,
+    stages: Option<Stages>,
 ) {
     reporter.emit(Event::RunStarted {
         format: crate::report::event::FORMAT,
@@ -146,6 +160,7 @@ pub fn start(
             seconds: limits.time.as_secs_f64(),
             executions: limits.executions,
         },
+        stages,
     });
 }
 
@@ -241,7 +256,7 @@ fn attempt(
     let opened = settings.simulator.as_ref().and_then(|simulator| {
         let evidence = Evidence::new(&session, &baseline, &found, deadline, &recorded, None);
         let opened = evidence.record()?;
-        needed = diverge(
+        let diverged = diverge(
             simulator,
             &opened.recording,
             &baseline,
@@ -249,6 +264,11 @@ fn attempt(
             reporter,
             cancel,
         );
+        needed = diverged
+            .partings
+            .iter()
+            .filter_map(divergence::needed)
+            .collect();
         Some(opened)
     });
     let (files, facts) = gather(&session, &baseline, &found, &needed, budget)?;
@@ -306,15 +326,23 @@ fn attempt(
     })
 }
 
+/// Where the failing runs part from what was needed.
+pub(crate) struct Diverged {
+    /// Statements whose effect would have had to be another one, the likeliest first.
+    pub partings: Vec<Parting>,
+    /// The frame of the likeliest one.
+    pub frame: Option<FrameTable>,
+}
+
 /// Tells where the failing runs part from what was needed, and raises the suspicion of those lines.
-fn diverge(
+pub(crate) fn diverge(
     simulator: &Named,
     recording: &Recording,
     baseline: &Baseline,
     found: &mut Localization,
     reporter: &Reporter,
     cancel: &Cancel,
-) -> Vec<Needed> {
+) -> Diverged {
     let model = match crate::model::open(simulator, &Served::default(), None, cancel) {
         Ok(model) => Some(model),
         Err(stop) => {
@@ -325,14 +353,16 @@ fn diverge(
     };
     let predictor = model.as_ref().map(|model| model as &dyn Predictor);
     let partings = divergence::partings(recording, &baseline.failing, predictor);
-    if partings.is_empty() {
-        return Vec::new();
+    let frame = frame_table::frame_table(recording, &partings, predictor);
+    if !partings.is_empty() {
+        divergence::raise(found, &partings);
+        reporter.emit(Event::Divergence {
+            partings: partings.clone(),
+            frame: frame.clone(),
+        });
+        localized(found, reporter);
     }
-    divergence::raise(found, &partings);
-    let needed = partings.iter().filter_map(divergence::needed).collect();
-    reporter.emit(Event::Divergence { partings });
-    localized(found, reporter);
-    needed
+    Diverged { partings, frame }
 }
 
 fn localized(found: &Localization, reporter: &Reporter) {

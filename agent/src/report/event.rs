@@ -4,6 +4,7 @@ use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::fix::divergence::Parting;
+use crate::fix::frame_table::FrameTable;
 use crate::outcome::Outcome;
 use crate::plan::Looks;
 use crate::plan::llm::Exchange;
@@ -59,6 +60,22 @@ pub struct BudgetFacts {
     pub seconds: f64,
     /// Test executions: candidates screened plus verification runs.
     pub executions: u64,
+}
+
+/// Which stages of a fix were switched on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(clippy::struct_excessive_bools)] // Each is a switch of its own.
+pub struct Stages {
+    /// Edit operators.
+    pub search: bool,
+    /// Pairs of edits.
+    pub pairs: bool,
+    /// Other values put in, and synthesis from them.
+    pub synthesis: bool,
+    /// The walk back from the failed assertion.
+    pub simulator: bool,
+    /// A language model.
+    pub model: bool,
 }
 
 /// Test counts of one run.
@@ -166,6 +183,9 @@ pub enum Event {
         run_dir: Utf8PathBuf,
         /// Limits.
         budget: BudgetFacts,
+        /// Stages that were switched on; none where nothing is fixed, and in older recordings.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stages: Option<Stages>,
     },
     /// The tree that is worked on.
     Tree {
@@ -239,6 +259,9 @@ pub enum Event {
     Divergence {
         /// Statements whose effect would have had to be another one.
         partings: Vec<Parting>,
+        /// The frame of the likeliest one, state by state.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        frame: Option<FrameTable>,
     },
     /// A warm runner is ready.
     WarmReady {

@@ -36,7 +36,11 @@ pub fn limits(story: &Story) -> Vec<Limit> {
             reached: seconds >= budget.seconds,
         },
         Limit {
-            text: format!("test executions: {runs} of {}", budget.executions),
+            text: if budget.executions == u64::MAX {
+                format!("test executions: {runs} (no limit)")
+            } else {
+                format!("test executions: {runs} of {}", budget.executions)
+            },
             reached: runs >= budget.executions,
         },
     ]
@@ -78,12 +82,66 @@ pub fn not_tried(story: &Story) -> Vec<String> {
             gaps.push(format!("no candidate in another {more}"));
         }
     }
+    let open = story
+        .plausible
+        .iter()
+        .filter(|patch| patch.verdict.is_none());
+    let open = open.count();
+    if open > 0 && story.verified() > 0 {
+        let patches = if open == 1 { "patch" } else { "patches" };
+        gaps.push(format!(
+            "verification of {open} more plausible {patches}: another one was believed first"
+        ));
+    }
+    let stages = story.start.as_ref().and_then(|start| start.stages);
+    let is_on = stages.is_some_and(|stages| stages.synthesis) && !story.planners.is_empty();
+    if is_on && story.end.is_some() && story.angelic.is_empty() {
+        gaps.push(
+            "repairs from other values: none made a failing test pass, or the search ended before"
+                .to_owned(),
+        );
+    }
+    gaps.extend(switched_off(story).into_iter().map(str::to_owned));
     if story.spectra.is_some_and(|spectra| spectra.partial) {
         gaps.push(
             "coverage of some passing tests: the recording reached its time limit".to_owned(),
         );
     }
     gaps
+}
+
+/// Stages that were switched off, with what switches them on.
+fn switched_off(story: &Story) -> Vec<&'static str> {
+    let Some(stages) = story.start.as_ref().and_then(|start| start.stages) else {
+        return Vec::new();
+    };
+    // Where nothing was found suspicious, no stage was reached.
+    if story.functions.is_empty() {
+        return Vec::new();
+    }
+    let all = [
+        (
+            stages.search,
+            "edit operators: only a language model was asked (`--planner auto` does both)",
+        ),
+        (stages.pairs, "pairs of edits: switched off (`--no-pairs`)"),
+        (
+            stages.synthesis,
+            "other values put in, and synthesis from them: switched off (`--no-synthesis` or `--cold`)",
+        ),
+        (
+            stages.simulator,
+            "the walk back from the failed assertion: no simulator (`--simulator embedded` does it)",
+        ),
+        (
+            stages.model,
+            "a language model: none was asked (`--planner auto` does)",
+        ),
+    ];
+    all.into_iter()
+        .filter(|(is_on, _)| !is_on)
+        .map(|(_, text)| text)
+        .collect()
 }
 
 /// Candidates that the planners had in all.

@@ -12,7 +12,7 @@ use crate::outcome::Outcome;
 use crate::report::markdown::{self, code, prose as escaped};
 use crate::report::story::Story;
 use crate::report::visible::one_line;
-use crate::report::wording::{example, title};
+use crate::report::wording::{example, heading};
 
 /// Bytes of a step summary that the runner takes.
 const SUMMARY: usize = 1024 * 1024;
@@ -66,7 +66,7 @@ pub fn annotations(story: &Story, prefix: &Utf8Path) -> String {
         Some(Outcome::NotFixed | Outcome::Flaky | Outcome::Budget) => "warning",
         _ => "error",
     };
-    command(&mut out, kind, None, title(outcome), summary);
+    command(&mut out, kind, None, heading(story), summary);
     out
 }
 

@@ -4,6 +4,7 @@
 
 mod charts;
 mod diff;
+mod frame;
 mod symptom;
 mod view;
 

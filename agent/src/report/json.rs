@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::event::Sureness;
 use crate::fix::divergence::Parting;
+use crate::fix::frame_table::FrameTable;
 use crate::outcome::Outcome;
 use crate::plan::Looks;
 use crate::plan::synthesis::oracle::Angelic;
@@ -71,6 +72,8 @@ struct Report<'a> {
     sureness: Option<&'a Sureness>,
     /// None when no run was looked at for it.
     foreseen: Option<&'a Looks>,
+    /// The frame of the first of them, state by state.
+    divergence_frame: Option<&'a FrameTable>,
     /// None when no language model was asked.
     conversation: Option<&'a Conversation>,
     limits_reached: Vec<String>,
@@ -180,6 +183,7 @@ pub fn render(story: &Story) -> Result<String, ReportError> {
         divergence: &story.partings,
         sureness: story.sureness.as_ref(),
         foreseen: story.foreseen.as_ref(),
+        divergence_frame: story.frame.as_ref(),
         conversation: story.conversation.as_ref(),
         limits_reached: gaps::limits(story)
             .into_iter()

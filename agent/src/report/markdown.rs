@@ -3,6 +3,7 @@
 //! Text from the repository appears in code spans and in fences only, where Markdown gives it no
 //! meaning; what is left of it in sentences is escaped.
 
+mod divergence;
 mod escape;
 
 use std::fmt::Write as _;
@@ -14,8 +15,8 @@ use crate::report::sides::sides;
 use crate::report::story::{PlausiblePatch, Story, Tally};
 use crate::report::visible::{first_lines, visible};
 use crate::report::wording::{
-    angelic, capital, conversation, duration, example, numbers, place_in_prose, plural, screened,
-    sentence, supposed, title,
+    angelic, capital, conversation, duration, example, heading, numbers, place_in_prose, plural,
+    screened, sentence, supposed,
 };
 use crate::report::{gaps, next};
 
@@ -36,20 +37,18 @@ pub fn render(story: &Story) -> String {
     let mut page = Page::default();
     page.head(story);
     page.symptom(story);
-    let fixed = story
-        .end
-        .as_ref()
-        .is_some_and(|end| end.outcome == Outcome::Fixed);
+    let fixed = !story.is_explanation()
+        && story
+            .end
+            .as_ref()
+            .is_some_and(|end| end.outcome == Outcome::Fixed);
+    // First what happened, from the symptom to the proof; then what there is to look up.
     if fixed {
         page.divergence(story);
         page.angelic(story);
         page.patch(story);
-        page.examples(story);
-        page.conversation(story);
         page.verification(story);
-        page.ranking(story);
-        page.tried(story);
-        page.near_misses(story);
+        page.examples(story);
     } else {
         // Without a patch, the report is what the run is for: why, and where to go on, come first.
         page.notes(story);
@@ -57,13 +56,16 @@ pub fn render(story: &Story) -> String {
         page.divergence(story);
         page.angelic(story);
         page.leads(story);
-        page.conversation(story);
         page.near_misses(story);
         page.verification(story);
-        page.ranking(story);
-        page.tried(story);
     }
-    page.limits(story);
+    page.not_tried(story);
+    page.conversation(story);
+    page.ranking(story);
+    page.tried(story);
+    if fixed {
+        page.near_misses(story);
+    }
     page.environment(story);
     if fixed {
         page.notes(story);
@@ -78,14 +80,16 @@ struct Page {
 
 impl Page {
     fn head(&mut self, story: &Story) {
-        let outcome = title(story.end.as_ref().map(|end| end.outcome));
+        let outcome = heading(story);
         match &story.end {
             Some(end) => self.line(&format!("# {outcome}: {}", prose(&end.summary))),
             None => self.line(&format!("# {outcome}")),
         }
         self.out.push('\n');
         let mut facts: Vec<String> = numbers(story);
-        if let Some(end) = &story.end {
+        if let Some(end) = &story.end
+            && !story.is_explanation()
+        {
             facts.push(format!(
                 "exit code {} ({})",
                 end.exit_code,
@@ -227,32 +231,6 @@ impl Page {
         }
     }
 
-    fn divergence(&mut self, story: &Story) {
-        if story.partings.is_empty() {
-            return;
-        }
-        self.heading("Where it parts from what was needed");
-        self.line(
-            "Walked backwards from the expected value through the recorded run, all else as it was; each line is one way.",
-        );
-        self.out.push('\n');
-        self.row(&["Where", "What", "Recorded", "Needed", "How it is known"].map(String::from));
-        self.row(&["---", "---", "---", "---", "---"].map(String::from));
-        for one in story.partings.iter().filter(|one| one.ends_here).take(ROWS) {
-            self.row(&[
-                code(&format!("{}:{}", one.file, one.line)),
-                prose(&one.part),
-                code(&one.recorded),
-                code(&one.needed),
-                format!(
-                    "{}, {:.0} %",
-                    prose(&one.provenance),
-                    one.confidence * 100.0
-                ),
-            ]);
-        }
-    }
-
     fn conversation(&mut self, story: &Story) {
         let Some(held) = &story.conversation else {
             return;
@@ -286,7 +264,14 @@ impl Page {
             plural(story.plausible.len(), "plausible patch"),
             story.verified()
         ));
-        for patch in &story.plausible {
+        // What proves the patch comes first.
+        let mut patches: Vec<&PlausiblePatch> = story.plausible.iter().collect();
+        patches.sort_by_key(|patch| match &patch.verdict {
+            Some(verdict) if verdict.accepted => 0,
+            Some(_) => 1,
+            None => 2,
+        });
+        for patch in patches {
             self.out.push('\n');
             let verdict = match &patch.verdict {
                 Some(verdict) if verdict.accepted => "Verified",
@@ -294,12 +279,12 @@ impl Page {
                 None => "Not settled",
             };
             self.line(&format!("### {verdict}: {}", claim(patch)));
-            self.out.push('\n');
             if let Some(verdict) = &patch.verdict {
-                self.line(&format!("{}.", capital(&prose(&verdict.reason))));
                 self.out.push('\n');
+                self.line(&format!("{}.", capital(&prose(&verdict.reason))));
             }
             if !patch.steps.is_empty() {
+                self.out.push('\n');
                 self.row(&["", "Step", "Result", "Time"].map(String::from));
                 self.row(&["---", "---", "---", "---:"].map(String::from));
                 for step in &patch.steps {
@@ -313,7 +298,11 @@ impl Page {
                 }
             }
             if !patch.is_accepted() {
+                self.out.push('\n');
+                self.line("<details><summary>The patch that was not taken</summary>");
                 self.fenced("diff", &patch.diff, usize::MAX);
+                self.out.push('\n');
+                self.line("</details>");
             }
         }
     }
@@ -412,24 +401,24 @@ impl Page {
         }
     }
 
-    fn limits(&mut self, story: &Story) {
+    fn not_tried(&mut self, story: &Story) {
         let limits = gaps::limits(story);
         if limits.is_empty() {
             return;
         }
-        self.heading("Limits");
+        self.heading("What was not tried");
+        let gaps = gaps::not_tried(story);
+        for gap in &gaps {
+            self.line(&format!("- {}", prose(&capital(gap))));
+        }
+        if !gaps.is_empty() {
+            self.out.push('\n');
+        }
+        self.line("Limits:");
+        self.out.push('\n');
         for limit in limits {
             let reached = if limit.reached { ", **reached**" } else { "" };
             self.line(&format!("- {}{reached}", capital(&limit.text)));
-        }
-        let gaps = gaps::not_tried(story);
-        if !gaps.is_empty() {
-            self.out.push('\n');
-            self.line("Not tried:");
-            self.out.push('\n');
-            for gap in gaps {
-                self.line(&format!("- {}", prose(&gap)));
-            }
         }
     }
 

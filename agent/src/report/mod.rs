@@ -5,6 +5,7 @@
 //! the events; a report can therefore be made again from a recording, of a killed run too.
 
 mod artefacts;
+pub(crate) mod columns;
 pub mod event;
 mod facts;
 mod gaps;
@@ -21,7 +22,7 @@ mod next;
 mod prose;
 mod reporter;
 pub mod sarif;
-mod sides;
+pub(crate) mod sides;
 pub mod story;
 pub mod terminal;
 mod timeline;

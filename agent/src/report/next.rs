@@ -10,7 +10,11 @@ pub fn command(story: &Story, cwd: &Utf8Path) -> Option<String> {
     let start = story.start.as_ref()?;
     let run_dir = cwd.join(&start.run_dir);
     let repo = cwd.join(&start.repo);
-    match story.end.as_ref()?.outcome {
+    let outcome = match story.end.as_ref()?.outcome {
+        Outcome::Fixed if story.is_explanation() => Outcome::NotFixed,
+        outcome => outcome,
+    };
+    match outcome {
         Outcome::Fixed if !story.applied.is_empty() && same(&repo, cwd) => {
             Some("git diff".to_owned())
         }

@@ -2,18 +2,19 @@
 
 mod fold;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use camino::Utf8PathBuf;
 use serde::Serialize;
 
 use super::event::Sureness;
 use crate::fix::divergence::Parting;
+use crate::fix::frame_table::FrameTable;
 use crate::outcome::Outcome;
 use crate::plan::Looks;
 use crate::plan::synthesis::oracle::Angelic;
 use crate::plan::{Failure, Screened, SuspectFunction, SuspectStatement};
-use crate::report::event::{BudgetFacts, Counts, Example, Level, VerifyStep};
+use crate::report::event::{BudgetFacts, Counts, Example, Level, Stages, VerifyStep};
 
 /// A run, as far as it went.
 #[derive(Debug, Default, Clone)]
@@ -58,6 +59,8 @@ pub struct Story {
     pub foreseen: Option<Looks>,
     /// Where the failing runs part from what was needed, the likeliest first.
     pub partings: Vec<Parting>,
+    /// The frame of the likeliest one, state by state.
+    pub frame: Option<FrameTable>,
     /// The last standing of the search.
     pub progress: Option<Progress>,
     /// Notes, in order.
@@ -85,6 +88,8 @@ pub struct Start {
     pub run_dir: Utf8PathBuf,
     /// Limits.
     pub budget: BudgetFacts,
+    /// Stages that were switched on, where something was to be fixed.
+    pub stages: Option<Stages>,
 }
 
 /// The tree that was worked on.
@@ -398,12 +403,30 @@ impl Story {
             .find(|patch| patch.is_accepted())
     }
 
+    /// Where the runs part, the likeliest first; a place that several runs passed, or one often, is there once.
+    pub fn divergences(&self) -> Vec<&Parting> {
+        let mut told = HashSet::new();
+        let place = |one: &Parting| {
+            let values = (one.recorded.clone(), one.needed.clone());
+            (one.file.clone(), one.line, one.part.clone(), values)
+        };
+        let ends = self.partings.iter().filter(|one| one.ends_here);
+        ends.filter(|one| told.insert(place(one))).collect()
+    }
+
     /// Patches that pass every test they were verified with.
     pub fn verified(&self) -> usize {
         self.plausible
             .iter()
             .filter(|patch| patch.is_accepted())
             .count()
+    }
+
+    /// Whether it ended as it should and was never meant to change anything.
+    pub fn is_explanation(&self) -> bool {
+        let is_asked = |start: &Start| start.command == "explain";
+        let is_done = |end: &End| end.outcome == Outcome::Fixed;
+        self.start.as_ref().is_some_and(is_asked) && self.end.as_ref().is_some_and(is_done)
     }
 
     /// The verified diff; empty when there is none.

@@ -1,7 +1,7 @@
 //! What people read on stderr while a run goes on.
 
 mod conversation;
-mod page;
+pub(crate) mod page;
 
 use std::fmt::Write as _;
 
@@ -220,7 +220,7 @@ impl Page<'_> {
                 };
                 self.entry(label, Role::Strong, &example(shown));
             }
-            Event::Divergence { partings } => {
+            Event::Divergence { partings, .. } => {
                 let all = verbosity == Verbosity::Verbose;
                 let shown = if all { PARTINGS } else { 1 };
                 let ends = partings.iter().filter(|one| one.ends_here);
@@ -257,7 +257,11 @@ impl Page<'_> {
                 if verbosity != Verbosity::Quiet {
                     self.out.push('\n');
                 }
-                self.finished(*outcome, *exit_code, summary, &numbers);
+                if story.is_explanation() {
+                    self.entry("explained", Role::Good, summary);
+                } else {
+                    self.finished(*outcome, *exit_code, summary, &numbers);
+                }
             }
         }
         self.out

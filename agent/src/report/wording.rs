@@ -12,6 +12,9 @@ use crate::report::event::{Counts, Example, Shows};
 use crate::report::story::{Conversation, Story, Supposed, Tried};
 use crate::report::visible::one_line;
 
+/// What was needed where that is known to be another value and nothing more.
+const ANOTHER: &str = "another value";
+
 /// `1 test`, `2 tests`.
 pub fn plural(count: usize, noun: &str) -> String {
     let ending = match count {
@@ -143,15 +146,39 @@ pub fn angelic(found: &Angelic) -> String {
     text
 }
 
+/// What was needed, between backticks where it is a value.
+pub fn needed(found: &Parting) -> String {
+    if is_open(found) {
+        ANOTHER.to_owned()
+    } else {
+        format!("`{}`", one_line(&found.needed))
+    }
+}
+
+/// Whether no more is known than that another value was needed.
+pub fn is_open(found: &Parting) -> bool {
+    found.needed == ANOTHER
+}
+
+/// How a divergence is known: "derived by rules, 42 %".
+pub fn known_by(found: &Parting) -> String {
+    let how = match found.provenance.as_str() {
+        "derived" => "derived by rules from the recording",
+        "predicted" => "predicted: the model was asked on the way",
+        other => other,
+    };
+    format!("{how}, confidence {:.0} %", found.confidence * 100.0)
+}
+
 /// "`total` was `-3` at `shop.py:4`, `3` was needed (derived, 42 %)".
 pub fn parting(found: &Parting) -> String {
     format!(
-        "{} was `{}` at `{}:{}`, `{}` was needed ({}, {:.0} %)",
+        "{} was `{}` at `{}:{}`, {} was needed ({}, {:.0} %)",
         found.part,
         one_line(&found.recorded),
         found.file,
         found.line,
-        one_line(&found.needed),
+        needed(found),
         found.provenance,
         found.confidence * 100.0
     )
@@ -217,6 +244,16 @@ pub fn supposed(held: &Supposed) -> String {
         (Some(why), _) => format!("not tried: {}", one_line(why)),
         (None, Some(verdict)) => one_line(&verdict.text()),
         (None, None) => "tried".into(),
+    }
+}
+
+/// The heading of a report.
+pub fn heading(story: &Story) -> &'static str {
+    let outcome = story.end.as_ref().map(|end| end.outcome);
+    if story.is_explanation() {
+        "Explained"
+    } else {
+        title(outcome)
     }
 }
 

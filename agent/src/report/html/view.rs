@@ -6,14 +6,15 @@ use crate::outcome::Outcome;
 use crate::report::event::{Level, VerifyStep};
 use crate::report::html::charts::{self, Lane, Operator, Tick};
 use crate::report::html::diff::{self, Row};
+use crate::report::html::frame::{Frame, frame};
 use crate::report::html::symptom::{Symptom, symptom};
 use crate::report::leads::leads;
 use crate::report::prose::{Span, spans};
 use crate::report::story::{Baseline, PlausiblePatch, Story, Tried};
 use crate::report::visible::one_line;
 use crate::report::wording::{
-    angelic, capital, conversation, duration, example, parting, place_in_prose, plural, screened,
-    sentence, supposed, title,
+    angelic, capital, conversation, duration, example, heading, parting, place_in_prose, plural,
+    screened, sentence, supposed,
 };
 use crate::report::{facts, gaps, next};
 
@@ -45,6 +46,7 @@ pub struct Page {
     examples: Vec<Prose>,
     angelic: Vec<Prose>,
     divergence: Vec<Prose>,
+    frame: Option<Frame>,
     conversation: Option<Talk>,
     verifications: Vec<Verification>,
     functions: Vec<Suspect>,
@@ -116,7 +118,7 @@ struct Rejected {
 impl Page {
     pub fn new(story: &Story) -> Self {
         let outcome = story.end.as_ref().map(|end| end.outcome);
-        let fixed = outcome == Some(Outcome::Fixed);
+        let fixed = outcome == Some(Outcome::Fixed) && !story.is_explanation();
         let (failures, baseline, flaky) = match &story.baseline {
             Some(baseline) => (
                 baseline
@@ -137,10 +139,10 @@ impl Page {
         );
         Self {
             tone: tone(outcome),
-            outcome: title(outcome),
+            outcome: heading(story),
             document: format!(
                 "{}: {}",
-                title(outcome),
+                heading(story),
                 one_line(&summary).replace('`', "")
             ),
             summary: prose(&capital(&summary)),
@@ -148,6 +150,7 @@ impl Page {
             exit: story
                 .end
                 .as_ref()
+                .filter(|_| !story.is_explanation())
                 .map(|end| format!("Exit code {}: {}", end.exit_code, end.outcome.meaning())),
             notes: story.notes.iter().map(note).collect(),
             baseline,
@@ -167,12 +170,12 @@ impl Page {
                 .map(|shown| prose(&capital(&example(shown))))
                 .collect(),
             divergence: story
-                .partings
-                .iter()
-                .filter(|one| one.ends_here)
+                .divergences()
+                .into_iter()
                 .take(RANKED)
                 .map(|found| prose(&capital(&parting(found))))
                 .collect(),
+            frame: story.frame.as_ref().map(frame),
             angelic: story
                 .angelic
                 .iter()

@@ -34,6 +34,7 @@ impl Story {
                 targets,
                 run_dir,
                 budget,
+                stages,
             } => {
                 self.start = Some(Start {
                     version,
@@ -42,6 +43,7 @@ impl Story {
                     targets,
                     run_dir,
                     budget,
+                    stages,
                 });
             }
             Event::Tree {
@@ -197,7 +199,10 @@ impl Story {
             Event::Angelic(angelic) => self.angelic.push(angelic),
             Event::Sure(sureness) => self.sureness = Some(sureness),
             Event::Foreseen(looks) => self.foreseen = Some(looks),
-            Event::Divergence { partings } => self.partings = partings,
+            Event::Divergence { partings, frame } => {
+                self.partings = partings;
+                self.frame = frame;
+            }
             Event::Note { level, text, hint } => self.notes.push(Note { level, text, hint }),
             Event::Applied { files } => self.applied = files,
             Event::Finished {

@@ -6,9 +6,9 @@ use crate::report::html;
 use crate::report::story::Story;
 
 /// Elements that have no end tag.
-const VOID: [&str; 2] = ["meta", "!doctype"];
+const VOID: [&str; 3] = ["meta", "input", "!doctype"];
 /// Every element that the page may hold; anything else came from the quoted text.
-const KNOWN: [&str; 49] = [
+const KNOWN: [&str; 51] = [
     "article",
     "body",
     "code",
@@ -26,6 +26,8 @@ const KNOWN: [&str; 49] = [
     "h3",
     "head",
     "header",
+    "input",
+    "label",
     "html",
     "i",
     "li",

@@ -2,6 +2,7 @@
 
 mod scenes;
 
+use crate::fix::frame_table::Held;
 use crate::outcome::Outcome;
 use crate::plan::llm::{Exchange, Verdict};
 use crate::plan::synthesis::oracle::{Angelic, Visit};
@@ -9,7 +10,8 @@ use crate::plan::{Frame, Screened, Sides};
 use crate::report::event::{Counts, Event, Example, Level, Shows, Stamped, VersionResult};
 
 use scenes::{
-    DIFF, baseline_runs, candidate, environment, failure, search, started, step, told, tree,
+    DIFF, baseline_runs, candidate, divergence, environment, failure, search, started, step, told,
+    tree,
 };
 
 /// A patch is found: one plausible patch is rejected, the next one verified.
@@ -31,6 +33,7 @@ pub fn fixed() -> Vec<Stamped> {
         },
     ));
     events.extend(search());
+    events.push((4.9, divergence(total)));
     events.extend([
         (
             5.0,
@@ -415,6 +418,24 @@ pub fn hostile() -> Vec<Stamped> {
                 functions[0].qualname = nasty.into();
                 functions[0].file = nasty.into();
                 functions[0].reasons = vec![nasty.into()];
+            }
+            Event::Divergence {
+                partings,
+                frame: Some(frame),
+            } => {
+                for parting in partings {
+                    parting.recorded = "<img src=x onerror=alert(1)>\x1b[31m|`".into();
+                    parting.needed = "\u{202e}<script>".into();
+                }
+                frame.function = nasty.into();
+                frame.predicted_by = Some(nasty.into());
+                frame.source[0].text = nasty.into();
+                for step in &mut frame.steps {
+                    step.source = nasty.into();
+                    step.recorded = vec![Held::new(nasty, nasty)];
+                    step.predicted = vec![Held::new(nasty, nasty)];
+                    step.needed = vec![Held::new(nasty, nasty)];
+                }
             }
             Event::Candidate {
                 claim, operator, ..

@@ -1,7 +1,9 @@
 //! What runs are made of: the parts that several stories share.
 
+use crate::fix::divergence::Parting;
+use crate::fix::frame_table::{FrameTable, Held, SourceLine, Step};
 use crate::plan::{Failure, Frame, Screened, Sides, SuspectFunction, SuspectStatement};
-use crate::report::event::{BudgetFacts, Counts, Event, FORMAT, Stamped, VerifyStep};
+use crate::report::event::{BudgetFacts, Counts, Event, FORMAT, Stages, Stamped, VerifyStep};
 
 pub const DIFF: &str = "\
 diff --git a/shop/cart.py b/shop/cart.py
@@ -37,6 +39,13 @@ pub fn started(targets: &[&str]) -> Event {
             seconds: 300.0,
             executions: 2000,
         },
+        stages: Some(Stages {
+            search: true,
+            pairs: false,
+            synthesis: true,
+            simulator: true,
+            model: true,
+        }),
     }
 }
 
@@ -165,6 +174,72 @@ pub fn ranking() -> Event {
                 reasons: vec!["on the path to the assertion".into()],
             },
         ],
+    }
+}
+
+/// A condition goes the wrong way, in a frame of three steps.
+pub fn divergence(test: &str) -> Event {
+    let parting = |part: &str, line, recorded: &str, needed: &str, ends_here| Parting {
+        test: test.into(),
+        file: "shop/cart.py".into(),
+        line,
+        function: "Cart.discount".into(),
+        part: part.into(),
+        recorded: recorded.into(),
+        needed: needed.into(),
+        needed_known: true,
+        visit: None,
+        confidence: 0.62,
+        provenance: "derived".into(),
+        ends_here,
+    };
+    let held = |name: &str, value: &str| vec![Held::new(name, value)];
+    let step = |line, source: &str, recorded, needed| Step {
+        line,
+        source: source.into(),
+        recorded,
+        predicted: Vec::new(),
+        needed,
+        confidence: None,
+    };
+    let mut steps = vec![
+        step(10, "def discount(self):", held("self", "<Cart>"), vec![]),
+        step(
+            12,
+            "if self.subtotal() > 100:",
+            held("if", "False"),
+            held("if", "True"),
+        ),
+        step(14, "return 0", held("return", "0"), held("return", "10.0")),
+    ];
+    steps[2].predicted = held("return", "0");
+    steps[2].confidence = Some(0.994);
+    Event::Divergence {
+        partings: vec![
+            parting("the condition", 12, "False", "True", true),
+            parting("the returned value", 14, "0", "10.0", false),
+        ],
+        frame: Some(FrameTable {
+            test: test.into(),
+            file: "shop/cart.py".into(),
+            function: "Cart.discount".into(),
+            steps,
+            diverges_at: 1,
+            left_out: (0, 0),
+            source: [
+                (10, "    def discount(self):"),
+                (11, "        \"\"\"Ten per cent from 100 upwards.\"\"\""),
+                (12, "        if self.subtotal() > 100:"),
+                (13, "            return self.subtotal() * 0.1"),
+                (14, "        return 0"),
+            ]
+            .map(|(line, text)| SourceLine {
+                line,
+                text: text.into(),
+            })
+            .to_vec(),
+            predicted_by: Some("embedded (step)".into()),
+        }),
     }
 }
 
