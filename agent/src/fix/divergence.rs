@@ -30,7 +30,7 @@ const TOLD: usize = 12;
 /// Points told of one line: it may have run often.
 const OF_A_LINE: usize = 2;
 /// How far the suspicion of a line is raised by all belief in it.
-const RAISED: f64 = 1.0;
+const RAISED: f64 = 3.0;
 /// Characters told of a value.
 const TEXT: usize = 300;
 
@@ -115,7 +115,18 @@ pub fn partings(
     for failure in failures {
         all.extend(of_test(&ground, failure));
     }
-    all.sort_by(|a: &Parting, b| b.confidence.total_cmp(&a.confidence));
+    let mut lines: HashMap<(Utf8PathBuf, usize), f64> = HashMap::new();
+    for one in &all {
+        let one: &Parting = one;
+        *lines.entry((one.file.clone(), one.line)).or_default() += one.confidence;
+    }
+    let line = |one: &Parting| lines[&(one.file.clone(), one.line)];
+    all.sort_by(|a, b| {
+        line(b)
+            .total_cmp(&line(a))
+            .then_with(|| (&a.file, a.line).cmp(&(&b.file, b.line)))
+            .then(b.confidence.total_cmp(&a.confidence))
+    });
     all
 }
 

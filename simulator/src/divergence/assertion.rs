@@ -106,13 +106,9 @@ impl<'a> Walk<'a> {
         };
         match needed {
             Some(needed) => {
-                let belief = Belief::of(needed);
-                let share = if was.is_some() || self.known(actual, event).is_some() {
-                    1.0
-                } else {
-                    0.9
-                };
-                self.wanted(actual, event, &belief.share(share));
+                let was = was.or_else(|| self.known(actual, event));
+                let belief = Belief::in_place(needed, was.as_ref());
+                self.wanted(actual, event, &belief);
             }
             None => {
                 let all = Belief::another_value();
