@@ -249,6 +249,7 @@ impl<'a> Walk<'a> {
     /// Adds a point for the statement at `at` and hands its belief on: `onward` to what the statement's effect rests
     /// on, the rest to the conditions above it. `blame` is what the statement keeps. False when it was added before
     /// or is too unlikely.
+    #[allow(clippy::needless_pass_by_value)] // A part is made for its point.
     fn point(
         &mut self,
         at: EventId,
@@ -258,7 +259,7 @@ impl<'a> Walk<'a> {
         blame: f64,
         onward: impl FnOnce(&mut Self, &Belief) -> bool,
     ) -> bool {
-        let Some(number) = self.add(at, part.clone(), recorded, belief) else {
+        let Some(number) = self.add(at, &part, recorded, belief) else {
             return false;
         };
         let event = self.recording().event(at);
@@ -308,6 +309,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Adds a point for something that is out of order by itself.
+    #[allow(clippy::needless_pass_by_value)] // A part is made for its point.
     fn evident(&mut self, at: EventId, part: Part, recorded: String, belief: &Belief) {
         let mut belief = belief.clone();
         belief.confidence = belief.confidence.max(EVIDENCE);
@@ -318,11 +320,17 @@ impl<'a> Walk<'a> {
         {
             return;
         }
-        self.add(at, part, recorded, &belief);
+        self.add(at, &part, recorded, &belief);
     }
 
     /// Adds a point that has its whole belief; none when it is known, or too unlikely.
-    fn add(&mut self, at: EventId, part: Part, recorded: String, belief: &Belief) -> Option<usize> {
+    fn add(
+        &mut self,
+        at: EventId,
+        part: &Part,
+        recorded: String,
+        belief: &Belief,
+    ) -> Option<usize> {
         if belief.confidence < LEAST || self.points.len() >= POINTS {
             return None;
         }
@@ -336,7 +344,7 @@ impl<'a> Walk<'a> {
             file: self.file(at),
             line: event.line,
             function: self.recording().function(event.activation).to_owned(),
-            part,
+            part: part.clone(),
             recorded,
             needed,
             needed_known: belief.needed.is_some(),

@@ -33,10 +33,10 @@ impl Belief {
     }
 
     /// The same, where `was` was recorded.
-    pub fn in_place(needed: Literal, was: Option<&Literal>) -> Self {
+    pub fn in_place(needed: &Literal, was: Option<&Literal>) -> Self {
         let mut belief = Self::of(needed.clone());
         if let Some(was) = was {
-            differing(was, &needed, &mut belief.parts);
+            differing(was, needed, &mut belief.parts);
         }
         belief
     }

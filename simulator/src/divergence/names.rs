@@ -11,7 +11,7 @@ use crate::state::EventKind;
 /// What the first walk through an iterator is worth when a later one finds it empty.
 const CONSUMED: f64 = 0.6;
 
-impl<'a> Walk<'a> {
+impl Walk<'_> {
     /// Remembers that a name should have held something else; false when it did hold that, or is not known.
     pub(super) fn want(&mut self, name: &str, at: EventId, belief: Belief) -> bool {
         if self.local(at, name).is_none() {
