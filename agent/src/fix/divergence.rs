@@ -182,8 +182,9 @@ fn behind(ground: &Ground<'_>, failure: &Failure) -> Vec<Point> {
     let recording = ground.recording;
     if let Some(range) = events_of(recording, &failure.test) {
         if let Some(expected) = not_raised(failure) {
+            let named = (!expected.is_empty()).then_some(expected);
             let found = state_of_test(recording, failure)
-                .map(|event| points_of_nothing_raised(ground, event, expected));
+                .map(|event| points_of_nothing_raised(ground, event, named));
             if let Some(found) = found.filter(|found| !found.is_empty()) {
                 return found;
             }
@@ -214,8 +215,8 @@ fn is_assertion(failure: &Failure) -> bool {
             .is_none_or(|frame| is_protected(&frame.file))
 }
 
-/// The exception that a test expected and that was not raised; none inside where it has no name.
-fn not_raised(failure: &Failure) -> Option<Option<&str>> {
+/// The exception that a test expected and that was not raised; empty where it has no name.
+fn not_raised(failure: &Failure) -> Option<&str> {
     let line = failure.message.lines().next()?;
     let line = line.strip_prefix("Failed: ").unwrap_or(line);
     if let Some(rest) = line.strip_prefix("DID NOT RAISE") {
@@ -224,12 +225,12 @@ fn not_raised(failure: &Failure) -> Option<Option<&str>> {
             .split('\'')
             .nth(1)
             .or_else(|| rest.split_whitespace().next());
-        return Some(name);
+        return Some(name.unwrap_or_default());
     }
     let name = line
         .strip_suffix(" not raised")
         .or_else(|| line.split_once(" not raised by ").map(|(name, _)| name))?;
-    Some(name.rsplit(' ').next())
+    name.rsplit(' ').next()
 }
 
 /// Which execution of its line a state is, among those of its test.
