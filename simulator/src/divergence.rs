@@ -45,6 +45,7 @@ use crate::harness::Program;
 use crate::harness::backwards::Inverse;
 use crate::literal::Literal;
 use crate::recording::{ActivationId, EventId, FileId, Recording};
+use crate::state::EventKind;
 
 /// Points found at most.
 const POINTS: usize = 300;
@@ -55,11 +56,18 @@ const FUEL: u64 = 20_000_000;
 /// How unlikely a hypothesis may become.
 const LEAST: f64 = 1e-3;
 /// What the conditions above a statement are worth against what it rests on.
-const BRANCH: f64 = 0.35;
+const BRANCH: f64 = 0.26;
+/// What they are worth in a test, which is right.
+const BRANCH_OF_TEST: f64 = 0.1;
 /// What the conditions above a statement are worth that raised.
 const RAISED: f64 = 0.7;
 /// What a statement takes of the rest when nothing more is known of where that comes from.
 const UNKNOWN_END: f64 = 0.3;
+/// What a statement takes of the rest that returns a constant below a condition.
+const FIXED_END: f64 = 0.1;
+/// The least belief in what is out of order whatever was needed: a default that an earlier call changed, an iterator
+/// that was gone through before.
+const EVIDENCE: f64 = 0.5;
 /// What an answer that was asked for is worth against one by rule.
 const ASKED: f64 = 0.6;
 /// What a statement met again is worth against the first time: its share was given already.
@@ -174,6 +182,7 @@ fn walked<'a>(ground: &'a Ground<'a>, begin: impl FnOnce(&mut Walk<'a>)) -> Vec<
         todo: BinaryHeap::new(),
         seen: HashSet::new(),
         met: HashSet::new(),
+        told: HashSet::new(),
         points: Vec::new(),
     };
     begin(&mut walk);
@@ -200,6 +209,8 @@ struct Walk<'a> {
     seen: HashSet<(EventId, String, String)>,
     /// Statements that have a point.
     met: HashSet<(FileId, u32)>,
+    /// Statements that are out of order by themselves.
+    told: HashSet<(FileId, u32)>,
     points: Vec<Point>,
 }
 
@@ -217,6 +228,17 @@ impl<'a> Walk<'a> {
         places.statement(self.recording().event(event).line)
     }
 
+    /// Whether the statement at a state returns a constant.
+    fn is_fixed(&self, at: EventId) -> bool {
+        match self.statement(at) {
+            Some(Stmt::Return(inner)) => {
+                let value = inner.value.as_deref();
+                value.is_none_or(|value| syntax::constant(value).is_some())
+            }
+            _ => false,
+        }
+    }
+
     /// Pays for looking at one event; false when all is spent.
     fn pay(&self) -> bool {
         let left = self.fuel.get();
@@ -227,6 +249,7 @@ impl<'a> Walk<'a> {
     /// Adds a point for the statement at `at` and hands its belief on: `onward` to what the statement's effect rests
     /// on, the rest to the conditions above it. `blame` is what the statement keeps. False when it was added before
     /// or is too unlikely.
+    #[allow(clippy::needless_pass_by_value)] // A part is made for its point.
     fn point(
         &mut self,
         at: EventId,
@@ -236,7 +259,7 @@ impl<'a> Walk<'a> {
         blame: f64,
         onward: impl FnOnce(&mut Self, &Belief) -> bool,
     ) -> bool {
-        let Some(number) = self.add(at, part.clone(), recorded, belief) else {
+        let Some(number) = self.add(at, &part, recorded, belief) else {
             return false;
         };
         let event = self.recording().event(at);
@@ -247,11 +270,12 @@ impl<'a> Walk<'a> {
             (false, true) => blame,
             (false, false) => blame * AGAIN,
         };
-        let branches = self.branches_of(at);
-        let share = match part {
+        let branches = self.branches_of(at, &part, belief);
+        let share = match (&part, is_trusted) {
             // What is raised is decided above.
-            Part::Raised => RAISED,
-            _ => BRANCH,
+            (Part::Raised, _) => RAISED,
+            (_, true) => BRANCH_OF_TEST,
+            (_, false) => BRANCH,
         };
         let above = match (branches.is_empty(), is_first) {
             (true, _) => 0.0,
@@ -265,7 +289,11 @@ impl<'a> Walk<'a> {
         if !further && !is_trusted {
             // No other value leads there: the statement is wrong, or should not have run.
             let half = match (branches.is_empty(), belief.needed.is_some()) {
+                // A parameter only takes what it is given.
+                _ if self.recording().kind(at) == EventKind::Call => 0.0,
                 (true, true) => 1.0,
+                // A constant is what it is because of the way that led there.
+                _ if self.is_fixed(at) => FIXED_END,
                 (_, true) => 0.5,
                 (_, false) => UNKNOWN_END,
             };
@@ -280,8 +308,29 @@ impl<'a> Walk<'a> {
         true
     }
 
+    /// Adds a point for something that is out of order by itself.
+    #[allow(clippy::needless_pass_by_value)] // A part is made for its point.
+    fn evident(&mut self, at: EventId, part: Part, recorded: String, belief: &Belief) {
+        let mut belief = belief.clone();
+        belief.confidence = belief.confidence.max(EVIDENCE);
+        if self.ground.trusted.contains(&self.file(at))
+            || !self
+                .told
+                .insert((self.file(at), self.recording().event(at).line))
+        {
+            return;
+        }
+        self.add(at, &part, recorded, &belief);
+    }
+
     /// Adds a point that has its whole belief; none when it is known, or too unlikely.
-    fn add(&mut self, at: EventId, part: Part, recorded: String, belief: &Belief) -> Option<usize> {
+    fn add(
+        &mut self,
+        at: EventId,
+        part: &Part,
+        recorded: String,
+        belief: &Belief,
+    ) -> Option<usize> {
         if belief.confidence < LEAST || self.points.len() >= POINTS {
             return None;
         }
@@ -295,7 +344,7 @@ impl<'a> Walk<'a> {
             file: self.file(at),
             line: event.line,
             function: self.recording().function(event.activation).to_owned(),
-            part,
+            part: part.clone(),
             recorded,
             needed,
             needed_known: belief.needed.is_some(),

@@ -30,7 +30,7 @@ const TOLD: usize = 12;
 /// Points told of one line: it may have run often.
 const OF_A_LINE: usize = 2;
 /// How far the suspicion of a line is raised by all belief in it.
-const RAISED: f64 = 1.0;
+const RAISED: f64 = 3.0;
 /// Characters told of a value.
 const TEXT: usize = 300;
 
@@ -115,7 +115,18 @@ pub fn partings(
     for failure in failures {
         all.extend(of_test(&ground, failure));
     }
-    all.sort_by(|a: &Parting, b| b.confidence.total_cmp(&a.confidence));
+    let mut lines: HashMap<(Utf8PathBuf, usize), f64> = HashMap::new();
+    for one in &all {
+        let one: &Parting = one;
+        *lines.entry((one.file.clone(), one.line)).or_default() += one.confidence;
+    }
+    let line = |one: &Parting| lines[&(one.file.clone(), one.line)];
+    all.sort_by(|a, b| {
+        line(b)
+            .total_cmp(&line(a))
+            .then_with(|| (&a.file, a.line).cmp(&(&b.file, b.line)))
+            .then(b.confidence.total_cmp(&a.confidence))
+    });
     all
 }
 
@@ -171,8 +182,9 @@ fn behind(ground: &Ground<'_>, failure: &Failure) -> Vec<Point> {
     let recording = ground.recording;
     if let Some(range) = events_of(recording, &failure.test) {
         if let Some(expected) = not_raised(failure) {
+            let named = (!expected.is_empty()).then_some(expected);
             let found = state_of_test(recording, failure)
-                .map(|event| points_of_nothing_raised(ground, event, expected));
+                .map(|event| points_of_nothing_raised(ground, event, named));
             if let Some(found) = found.filter(|found| !found.is_empty()) {
                 return found;
             }
@@ -203,8 +215,8 @@ fn is_assertion(failure: &Failure) -> bool {
             .is_none_or(|frame| is_protected(&frame.file))
 }
 
-/// The exception that a test expected and that was not raised; none inside where it has no name.
-fn not_raised(failure: &Failure) -> Option<Option<&str>> {
+/// The exception that a test expected and that was not raised; empty where it has no name.
+fn not_raised(failure: &Failure) -> Option<&str> {
     let line = failure.message.lines().next()?;
     let line = line.strip_prefix("Failed: ").unwrap_or(line);
     if let Some(rest) = line.strip_prefix("DID NOT RAISE") {
@@ -213,12 +225,12 @@ fn not_raised(failure: &Failure) -> Option<Option<&str>> {
             .split('\'')
             .nth(1)
             .or_else(|| rest.split_whitespace().next());
-        return Some(name);
+        return Some(name.unwrap_or_default());
     }
     let name = line
         .strip_suffix(" not raised")
         .or_else(|| line.split_once(" not raised by ").map(|(name, _)| name))?;
-    Some(name.rsplit(' ').next())
+    name.rsplit(' ').next()
 }
 
 /// Which execution of its line a state is, among those of its test.

@@ -3,13 +3,13 @@
 use ruff_python_ast::{Expr, ExprCall, Stmt};
 
 use super::belief::{Belief, Want};
-use super::{Part, Walk, blame, places::Places, syntax};
+use super::{Part, Walk, blame, places::Places, same, syntax};
 use crate::recording::EventId;
 
 /// What a default that all calls share is worth: a list that one of them filled.
 const SHARED: f64 = 0.8;
 /// What a plain default is worth.
-const DEFAULT: f64 = 0.4;
+const DEFAULT: f64 = 0.15;
 /// What the `def` keeps of what its caller gave.
 const GIVEN: f64 = 0.02;
 /// What a call keeps that hands a value on: the wrong one may be handed on.
@@ -28,7 +28,10 @@ impl<'a> Walk<'a> {
         };
         let given = activation.parent_event.and_then(|caller| {
             let statement = self.statement(caller)?;
-            let call = syntax::call_in(statement, &function)?;
+            // `Point(1)` calls `Point.__init__`, and so may `super().__init__(1)`.
+            let class = function.strip_suffix(".__init__");
+            let call = class.and_then(|class| syntax::call_in(statement, class));
+            let call = call.or_else(|| syntax::call_in(statement, &function))?;
             Some((caller, statement, call))
         });
         let position = places.position_of(event.line, &want.name);
@@ -58,9 +61,19 @@ impl<'a> Walk<'a> {
                 );
             }
             Some((_, _, None)) if default.is_some() => {
+                // What the caller did not give is the default, unless an earlier call changed that.
+                let fresh = default.and_then(syntax::constant);
+                let held = self.held(first, &want.name);
+                let is_changed = fresh
+                    .zip(held)
+                    .is_some_and(|(fresh, held)| !same(&fresh, &held));
+                if is_changed {
+                    self.evident(first, part, recorded, &want.belief.another(1.0, None));
+                    return;
+                }
                 let shared = default.is_some_and(is_shared);
                 let kept = if shared { SHARED } else { DEFAULT };
-                self.point(first, part, recorded, &want.belief, kept, |_, _| false);
+                self.point(first, part, recorded, &want.belief, kept, |_, _| true);
             }
             _ => {
                 self.point(

@@ -99,24 +99,20 @@ impl<'a> Walk<'a> {
         let left = left.cloned().or_else(|| self.known(a, event));
         let right = right.cloned().or_else(|| self.known(b, event));
         // What is written down is what was expected.
-        let (actual, needed, was, expected) = if self.is_given(a) && !self.is_given(b) {
+        let (actual, needed, was, expected) = if Self::is_given(a) && !Self::is_given(b) {
             (b, left, right, a)
         } else {
             (a, right, left, b)
         };
         match needed {
             Some(needed) => {
-                let belief = Belief::of(needed);
-                let share = if was.is_some() || self.known(actual, event).is_some() {
-                    1.0
-                } else {
-                    0.9
-                };
-                self.wanted(actual, event, &belief.share(share));
+                let was = was.or_else(|| self.known(actual, event));
+                let belief = Belief::in_place(&needed, was.as_ref());
+                self.wanted(actual, event, &belief);
             }
             None => {
                 let all = Belief::another_value();
-                let other = if self.is_given(expected) {
+                let other = if Self::is_given(expected) {
                     0.0
                 } else {
                     OTHER_SIDE
@@ -128,7 +124,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether a side is written down in the test: constants, and constructors of them.
-    fn is_given(&self, side: &Expr) -> bool {
+    fn is_given(side: &Expr) -> bool {
         syntax::constant(side).is_some()
             || {
                 let used = sources::of(side, &HashSet::new());

@@ -10,6 +10,8 @@ use crate::recording::EventId;
 const SOME_OBJECT: f64 = 0.7;
 /// What the object itself is worth: another one may have been meant.
 const OBJECT: f64 = 0.15;
+/// What the object of a method is worth: the method may have been called on another one.
+const SELF: f64 = 0.1;
 /// Writes of one name looked at for that of the object.
 const WRITES: usize = 2000;
 /// What the content before a change is worth against the change.
@@ -43,14 +45,12 @@ impl<'a> Walk<'a> {
             return false;
         }
         let is_self = matches!(object, Expr::Name(held) if held.id.as_str() == "self");
-        let share = if is_self { 1.0 } else { 1.0 - OBJECT };
+        let share = 1.0 - if is_self { SELF } else { OBJECT };
         let serial = self.identity(object, at);
         if let Some((event, is_sure)) = self.writer(name, serial, at) {
-            let share = if is_sure { share } else { share * SOME_OBJECT };
-            self.written(name, event, text.as_deref(), &belief.share(share));
-            if !is_self {
-                self.wanted(object, at, &belief.another(OBJECT, held.as_ref()));
-            }
+            let sure = if is_sure { 1.0 } else { SOME_OBJECT };
+            self.written(name, event, text.as_deref(), &belief.share(share * sure));
+            self.wanted(object, at, &belief.another(1.0 - share, held.as_ref()));
             return true;
         }
         let class = text.as_deref().and_then(objects::type_of);

@@ -7,7 +7,7 @@ use crate::literal::Literal;
 use crate::recording::EventId;
 
 /// Differing parts of two values that are remembered.
-const PARTS: usize = 4;
+const PARTS: usize = 8;
 
 /// A needed value, and how sure that is.
 #[derive(Debug, Clone)]
@@ -32,6 +32,15 @@ impl Belief {
         }
     }
 
+    /// The same, where `was` was recorded.
+    pub fn in_place(needed: &Literal, was: Option<&Literal>) -> Self {
+        let mut belief = Self::of(needed.clone());
+        if let Some(was) = was {
+            differing(was, needed, &mut belief.parts);
+        }
+        belief
+    }
+
     /// All belief in there being another value.
     pub fn another_value() -> Self {
         Self {
@@ -47,7 +56,7 @@ impl Belief {
     pub fn with(&self, needed: Literal, share: f64, predicted: bool) -> Self {
         Self {
             needed: Some(needed),
-            parts: Vec::new(),
+            parts: self.parts.clone(),
             attribute: None,
             confidence: self.confidence * share,
             predicted: self.predicted || predicted,
@@ -66,6 +75,7 @@ impl Belief {
     pub fn another(&self, share: f64, was: Option<&Literal>) -> Self {
         let mut parts = self.parts.clone();
         if let (Some(needed), Some(was)) = (&self.needed, was) {
+            // What was told of the whole does not say less.
             differing(was, needed, &mut parts);
             parts.truncate(PARTS);
         }
@@ -103,7 +113,9 @@ impl Belief {
         };
         let mut found = self.parts.iter().filter(|(was, _)| same(was, held));
         let (_, needed) = found.next().filter(|_| telling)?;
-        found.next().is_none().then_some(needed)
+        found
+            .all(|(_, other)| same(needed, other))
+            .then_some(needed)
     }
 
     /// The needed value as it is told.
@@ -121,7 +133,10 @@ fn differing(was: &Literal, needed: &Literal, parts: &mut Vec<(Literal, Literal)
     }
     match (was, needed) {
         (Literal::List(a), Literal::List(b)) | (Literal::Tuple(a), Literal::Tuple(b)) => {
-            for (a, b) in a.iter().zip(b) {
+            // What only stands elsewhere does not differ.
+            let left = without(a, b);
+            let more = without(b, a);
+            for (a, b) in left.into_iter().zip(more) {
                 differing(a, b, parts);
             }
         }
@@ -132,7 +147,40 @@ fn differing(was: &Literal, needed: &Literal, parts: &mut Vec<(Literal, Literal)
                 }
             }
         }
+        (Literal::Str(a), Literal::Str(b)) => {
+            parts.push((was.clone(), needed.clone()));
+            worded(a, b, parts);
+        }
         _ => parts.push((was.clone(), needed.clone())),
+    }
+}
+
+/// Items of one row that the other does not have.
+fn without<'l>(items: &'l [Literal], others: &[Literal]) -> Vec<&'l Literal> {
+    let mut others: Vec<&Literal> = others.iter().collect();
+    let mut left = Vec::new();
+    for item in items {
+        match others.iter().position(|other| same(item, other)) {
+            Some(place) => {
+                others.swap_remove(place);
+            }
+            None => left.push(item),
+        }
+    }
+    left
+}
+
+/// Words of two texts that differ, where both have as many.
+fn worded(was: &str, needed: &str, parts: &mut Vec<(Literal, Literal)>) {
+    let (a, b): (Vec<&str>, Vec<&str>) = (
+        was.split_whitespace().collect(),
+        needed.split_whitespace().collect(),
+    );
+    if a.len() != b.len() || a.len() < 2 {
+        return;
+    }
+    for (a, b) in a.into_iter().zip(b).filter(|(a, b)| a != b) {
+        parts.push((Literal::Str(a.to_owned()), Literal::Str(b.to_owned())));
     }
 }
 

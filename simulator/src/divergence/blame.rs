@@ -1,7 +1,7 @@
 //! How much of the belief a statement keeps: a mistake is likelier where more is decided.
 
 use ruff_python_ast::visitor::{Visitor, walk_expr};
-use ruff_python_ast::{Expr, Stmt};
+use ruff_python_ast::{Expr, Number, Stmt};
 
 /// What is kept by a statement that only hands a value on.
 const LEAST: f64 = 0.05;
@@ -36,7 +36,7 @@ fn share(decisions: i32) -> f64 {
     1.0 - (1.0 - LEAST) * LEFT.powi(decisions.min(MOST))
 }
 
-/// Operators, constants, subscripts and conditions of an expression.
+/// Operators, telling constants and conditions of an expression.
 fn decisions(expression: &Expr) -> i32 {
     struct Count(i32);
     impl<'p> Visitor<'p> for Count {
@@ -46,13 +46,11 @@ fn decisions(expression: &Expr) -> i32 {
                 | Expr::UnaryOp(_)
                 | Expr::BoolOp(_)
                 | Expr::If(_)
-                | Expr::Subscript(_)
                 | Expr::Slice(_)
-                | Expr::NumberLiteral(_)
                 | Expr::StringLiteral(_)
-                | Expr::BooleanLiteral(_)
                 | Expr::Lambda(_)
                 | Expr::FString(_) => 1,
+                Expr::NumberLiteral(held) => i32::from(!is_common(&held.value)),
                 Expr::Compare(comparison) => comparison.ops.len() as i32,
                 Expr::ListComp(_) | Expr::SetComp(_) | Expr::DictComp(_) | Expr::Generator(_) => 1,
                 _ => 0,
@@ -63,4 +61,12 @@ fn decisions(expression: &Expr) -> i32 {
     let mut count = Count(0);
     count.visit_expr(expression);
     count.0
+}
+
+/// 0 and 1: they begin a count or a row, whatever that means.
+fn is_common(number: &Number) -> bool {
+    match number {
+        Number::Int(value) => value.as_u8().is_some_and(|value| value <= 1),
+        _ => false,
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::places::Condition;
-use super::{ANOTHER, Belief, Part, Walk, blame};
+use super::{ANOTHER, Belief, Part, Walk, blame, same};
 use crate::literal::Literal;
 use crate::recording::EventId;
 use crate::state::EventKind;
@@ -14,6 +14,8 @@ const OUTWARDS: f64 = 0.6;
 const CONDITIONS: usize = 5;
 /// What statements that did not run are worth for a name that they would have bound.
 const SKIPPED: f64 = 0.25;
+/// What they are worth in a test, which is right.
+const SKIPPED_IN_TEST: f64 = 0.05;
 /// Events looked through for conditions that kept a statement from running.
 const WINDOW: usize = 400;
 
@@ -22,7 +24,7 @@ pub(super) type Branch<'a> = (EventId, Condition<'a>, bool);
 
 impl<'a> Walk<'a> {
     /// The conditions because of which a statement ran, the nearest first.
-    pub(super) fn branches_of(&self, at: EventId) -> Vec<Branch<'a>> {
+    pub(super) fn branches_of(&self, at: EventId, part: &Part, belief: &Belief) -> Vec<Branch<'a>> {
         let recording = self.recording();
         let Some(places) = self.places.get(&self.file(at)) else {
             return Vec::new();
@@ -30,9 +32,18 @@ impl<'a> Walk<'a> {
         let conditions = places.conditions_above(recording.event(at).line);
         let mut found = Vec::new();
         for condition in conditions.iter().take(CONDITIONS) {
-            if let Some(event) = self.last_at(at, condition.line) {
-                found.push((event, *condition, condition.taken));
+            let Some(event) = self.last_at(at, condition.line) else {
+                continue;
+            };
+            // Leaving by another `return` would have given what that gives.
+            if *part == Part::Returned
+                && let (Some(given), Some(needed)) = (condition.gives, &belief.needed)
+                && let Some(given) = self.known(given, event)
+                && !same(&given, needed)
+            {
+                continue;
             }
+            found.push((event, *condition, condition.taken));
         }
         found
     }
@@ -119,6 +130,7 @@ impl<'a> Walk<'a> {
             if here != at
                 && recording.kind(here) == EventKind::Line
                 && let Some(condition) = conditions.iter().find(|one| one.line == line)
+                && !self.let_run(here, condition)
                 && lines.insert(line)
             {
                 found.push((here, *condition, !condition.taken));
@@ -126,7 +138,23 @@ impl<'a> Walk<'a> {
             event = recording.previous_in_activation(here);
         }
         found.truncate(CONDITIONS);
-        self.branch(found, &belief.share(SKIPPED));
+        let is_trusted = self.ground.trusted.contains(&self.file(at));
+        let share = if is_trusted { SKIPPED_IN_TEST } else { SKIPPED };
+        self.branch(found, &belief.share(share));
+    }
+
+    /// Whether what stands below a condition ran after a state.
+    fn let_run(&self, at: EventId, condition: &Condition<'_>) -> bool {
+        let recording = self.recording();
+        let next = recording.next_in_activation(at);
+        let places = self.places.get(&self.file(at));
+        next.zip(places).is_some_and(|(next, places)| {
+            let above = places.conditions_above(recording.event(next).line);
+            recording.kind(next) == EventKind::Line
+                && above
+                    .iter()
+                    .any(|one| one.line == condition.line && one.taken == condition.taken)
+        })
     }
 }
 

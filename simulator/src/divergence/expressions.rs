@@ -67,7 +67,9 @@ impl<'a> Walk<'a> {
             },
             Expr::BinOp(operation) => {
                 let text = format!("v0 {} v1", operation.op.as_str());
-                self.operation(&text, &[&operation.left, &operation.right], at, belief)
+                let slots = [&*operation.left, &*operation.right];
+                let whole = self.effect(expression, at);
+                self.operation_of(whole.as_ref(), &text, &slots, at, belief)
             }
             Expr::Compare(comparison) => {
                 let ([operator], [right]) = (&*comparison.ops, &*comparison.comparators) else {
@@ -225,10 +227,32 @@ impl<'a> Walk<'a> {
         at: EventId,
         belief: &Belief,
     ) -> bool {
+        self.operation_of(None, text, slots, at, belief)
+    }
+
+    /// The same where the recorded value of the whole is known: it may say what a slot held.
+    fn operation_of(
+        &mut self,
+        whole: Option<&Literal>,
+        text: &str,
+        slots: &[&'a Expr],
+        at: EventId,
+        belief: &Belief,
+    ) -> bool {
         let Some(needed) = &belief.needed else {
             return self.parts(slots, at, belief);
         };
-        let known: Vec<Option<Literal>> = slots.iter().map(|slot| self.known(slot, at)).collect();
+        let mut known: Vec<Option<Literal>> =
+            slots.iter().map(|slot| self.known(slot, at)).collect();
+        if let (Some(whole), [a, b]) = (whole, known.as_mut_slice()) {
+            let hole = usize::from(b.is_none());
+            if let (Some(held), None) | (None, Some(held)) = (&*a, &*b)
+                && let exact::Inverted::Value(value) =
+                    exact::invert(text, &[held, held], whole, hole, None)
+            {
+                known[hole] = Some(value);
+            }
+        }
         let mut found = Vec::new();
         let mut unsaid = Vec::new();
         for hole in 0..slots.len() {

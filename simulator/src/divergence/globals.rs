@@ -3,12 +3,15 @@
 
 use ruff_python_ast::{Expr, Stmt};
 
-use super::{Belief, LEAST, POINTS, Part, Walk, blame, branches, syntax, writes};
+use super::{Belief, LEAST, POINTS, Part, Walk, branches, syntax, writes};
 use crate::literal::Literal;
 use crate::recording::{EventId, FileId};
 
 /// What a constant of a module is worth against what runs.
 const MODULE: f64 = 0.5;
+
+/// The least belief in an object that all objects of a class share and can change.
+const SHARED: f64 = 0.25;
 
 impl Walk<'_> {
     /// A name of a module should have been bound to something else.
@@ -53,9 +56,13 @@ impl Walk<'_> {
                 // What all objects share and any of them may change is suspect.
                 let is_shared = syntax::expressions(bound)
                     .first()
-                    .is_some_and(|value| syntax::constant(value).is_none());
-                let kept = if is_shared { 0.9 } else { MODULE };
-                self.still(file, line, class, &format!(".{name}"), belief, kept, bound);
+                    .is_some_and(|value| is_changeable(value));
+                let mut belief = belief.clone();
+                if is_shared {
+                    belief.confidence = belief.confidence.max(SHARED / MODULE);
+                }
+                let name = format!(".{name}");
+                self.still(file, line, class, &name, &belief, MODULE, bound);
                 return true;
             }
         }
@@ -74,7 +81,7 @@ impl Walk<'_> {
         kept: f64,
         statement: &Stmt,
     ) {
-        let confidence = belief.confidence * kept.max(blame::of_statement(statement));
+        let confidence = belief.confidence * kept;
         if confidence < LEAST || self.points.len() >= POINTS {
             return;
         }
@@ -114,6 +121,17 @@ fn bound_in<'p>(body: &'p [Stmt], name: &str) -> Option<&'p Stmt> {
                 .iter()
                 .any(|target| matches!(target, Expr::Name(held) if held.id.as_str() == name))
     })
+}
+
+/// Whether an expression makes an object that can be changed: a display, or an object of a class.
+fn is_changeable(value: &Expr) -> bool {
+    match value {
+        Expr::List(_) | Expr::Dict(_) | Expr::Set(_) => true,
+        Expr::Call(call) => syntax::callee(call).is_some_and(|name| {
+            name.starts_with(char::is_uppercase) || matches!(name, "list" | "dict" | "set")
+        }),
+        _ => false,
+    }
 }
 
 fn is_imported(body: &[Stmt], name: &str) -> bool {

@@ -11,7 +11,7 @@ use crate::state::EventKind;
 /// What the first walk through an iterator is worth when a later one finds it empty.
 const CONSUMED: f64 = 0.6;
 
-impl<'a> Walk<'a> {
+impl Walk<'_> {
     /// Remembers that a name should have held something else; false when it did hold that, or is not known.
     pub(super) fn want(&mut self, name: &str, at: EventId, belief: Belief) -> bool {
         if self.local(at, name).is_none() {
@@ -175,11 +175,13 @@ impl<'a> Walk<'a> {
             }
             event = recording.previous_in_activation(here);
         }
-        if let Some(first) = first {
+        // A loop goes through one iterator, however often its header runs.
+        let line = |event: EventId| recording.event(event).line;
+        if let Some(first) = first.filter(|first| line(*first) != line(want.at)) {
             let belief = want.belief.another(CONSUMED, None);
             let part = Part::Variable(want.name.clone());
             let recorded = self.text_of(first, &want.name).unwrap_or("").to_owned();
-            self.point(first, part, recorded, &belief, 0.8, |_, _| true);
+            self.evident(first, part, recorded, &belief);
         }
     }
 

@@ -17,6 +17,8 @@ pub struct Condition<'p> {
     pub line: u32,
     /// Whether the statement runs when it is true.
     pub taken: bool,
+    /// What the other way would have returned.
+    pub gives: Option<&'p Expr>,
 }
 
 /// Conditions above a statement that are remembered.
@@ -295,11 +297,11 @@ impl<'p> Places<'p> {
         match statement {
             Stmt::If(choice) => {
                 if leaves(&choice.body) {
-                    found.push(condition(&choice.test, line, false));
+                    found.push(exit(&choice.test, line, &choice.body));
                 }
                 for clause in &choice.elif_else_clauses {
                     if let (Some(test), true) = (&clause.test, leaves(&clause.body)) {
-                        found.push(condition(test, self.program.line_of(test), false));
+                        found.push(exit(test, self.program.line_of(test), &clause.body));
                     }
                 }
             }
@@ -317,11 +319,8 @@ impl<'p> Places<'p> {
             if let Stmt::If(choice) = statement
                 && matches!(choice.body.last(), Some(Stmt::Return(_) | Stmt::Break(_)))
             {
-                found.push(condition(
-                    &choice.test,
-                    self.program.line_of(statement),
-                    false,
-                ));
+                let line = self.program.line_of(statement);
+                found.push(exit(&choice.test, line, &choice.body));
             }
         }
     }
@@ -332,13 +331,26 @@ fn condition(test: &Expr, line: u32, taken: bool) -> Condition<'_> {
         test: Some(test),
         line,
         taken,
+        gives: None,
     }
 }
 
-/// Whether nothing comes after a block.
+/// The condition below which a block leaves; what comes after ran because it was false.
+fn exit<'p>(test: &'p Expr, line: u32, body: &'p [Stmt]) -> Condition<'p> {
+    let gives = match body.last() {
+        Some(Stmt::Return(inner)) => inner.value.as_deref(),
+        _ => None,
+    };
+    Condition {
+        gives,
+        ..condition(test, line, false)
+    }
+}
+
+/// Whether nothing comes after a block. One that raises would not have given another value.
 fn leaves(body: &[Stmt]) -> bool {
     matches!(
         body.last(),
-        Some(Stmt::Return(_) | Stmt::Raise(_) | Stmt::Continue(_) | Stmt::Break(_))
+        Some(Stmt::Return(_) | Stmt::Continue(_) | Stmt::Break(_))
     )
 }

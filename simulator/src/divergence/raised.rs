@@ -1,5 +1,7 @@
 //! Exceptions that should not have been raised, and some that should have been.
 
+use std::collections::HashSet;
+
 use ruff_python_ast::{Expr, Stmt};
 
 use super::places::Condition;
@@ -96,6 +98,7 @@ impl<'a> Walk<'a> {
             test: None,
             line,
             taken: true,
+            gives: None,
         };
         (!is_body).then_some((next, condition))
     }
@@ -121,7 +124,7 @@ impl<'a> Walk<'a> {
             (true, false) => BREAKS,
             (false, _) => 0.15,
         };
-        let is_guarded = !self.branches_of(at).is_empty();
+        let is_guarded = !self.branches_of(at, &Part::Raised, belief).is_empty();
         self.point(at, Part::Raised, text, belief, kept, |walk, belief| {
             if raises && is_origin {
                 return walk.handled_before(at, belief) || is_guarded;
@@ -144,11 +147,12 @@ impl<'a> Walk<'a> {
         belief: &Belief,
         is_origin: bool,
     ) -> bool {
-        // What was raised in a call is looked into by its own frame; its arguments are followed from there.
-        if !is_origin {
-            return false;
-        }
-        let recorded = self.names_of(&self.calls_at(at));
+        // What was raised in a call is looked into by its own frame: here only the objects and arguments count.
+        let recorded = if is_origin {
+            self.names_of(&self.calls_at(at))
+        } else {
+            HashSet::new()
+        };
         let found = super::sources::of(expression, &recorded);
         self.spread(found, Vec::new(), at, belief)
     }

@@ -285,6 +285,19 @@ impl<'a> Walk<'a> {
         ) else {
             return self.touched(statement, at, want);
         };
+        // What only stands at another place may be told from what is missing.
+        let after = self.held_after(at, &want.name);
+        if let Some(Literal::List(items)) = &after
+            && let Some(given) = items.get(before.len())
+        {
+            if let Some(other) = want.belief.in_place_of(given) {
+                let belief = want.belief.with(other.clone(), 1.0, false);
+                return self.wanted(argument, at, &belief);
+            }
+            if needed.iter().any(|item| same(item, given)) {
+                return self.wanted(argument, at, &want.belief.another(0.5, None));
+            }
+        }
         match needed.get(before.len()) {
             Some(item) => {
                 let belief = want.belief.with(item.clone(), 1.0, false);
