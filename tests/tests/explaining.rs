@@ -97,14 +97,14 @@ fn the_document_has_the_frame_with_what_was_recorded_and_needed() {
 }
 
 #[test]
-fn an_exception_names_no_needed_value_and_the_suspicious_lines_are_ranked() {
+fn an_exception_parts_where_it_was_raised_and_needs_none() {
     let repo = repo();
     let run = explain(&repo, "test_label").run();
     assert_eq!(run.code, Some(0), "{}", run.told());
     let text = String::from_utf8_lossy(&run.stdout).into_owned();
-    assert!(text.contains("No divergence\n"), "{text}");
-    assert!(text.contains("The test fails with `KeyError`"), "{text}");
-    assert!(text.contains("parcel.py:14  return kinds[kind]"), "{text}");
+    assert!(text.contains("The exception in label, parcel.py:14"), "{text}");
+    assert!(text.contains("needed     no exception"), "{text}");
+    assert!(text.contains("return kinds[kind]"), "{text}");
 }
 
 #[test]

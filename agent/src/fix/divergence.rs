@@ -49,7 +49,7 @@ pub struct Parting {
     pub part: String,
     /// What was recorded.
     pub recorded: String,
-    /// What was needed; "another value" where no more is known.
+    /// What was needed; "another value" or "no exception" where no more is known.
     pub needed: String,
     /// Whether `needed` is a value.
     #[serde(default = "yes")]
@@ -262,7 +262,11 @@ fn told(recording: &Recording, test: &str, start: u32, point: Point) -> Parting 
             Part::Raised => "the exception".into(),
         },
         recorded: shortened(point.recorded),
-        needed: point.needed,
+        needed: match point.part {
+            // Which value it should have gone on with is not known.
+            Part::Raised if !point.needed_known => "no exception".into(),
+            _ => point.needed,
+        },
         needed_known: point.needed_known,
         visit: point.event.map(|event| visit(recording, start, event)),
         confidence: (point.confidence * 1000.0).round() / 1000.0,

@@ -12,8 +12,6 @@ use crate::report::event::{Counts, Example, Shows};
 use crate::report::story::{Conversation, Story, Supposed, Tried};
 use crate::report::visible::one_line;
 
-/// What was needed where that is known to be another value and nothing more.
-const ANOTHER: &str = "another value";
 
 /// `1 test`, `2 tests`.
 pub fn plural(count: usize, noun: &str) -> String {
@@ -149,7 +147,7 @@ pub fn angelic(found: &Angelic) -> String {
 /// What was needed, between backticks where it is a value.
 pub fn needed(found: &Parting) -> String {
     if is_open(found) {
-        ANOTHER.to_owned()
+        found.needed.clone()
     } else {
         format!("`{}`", one_line(&found.needed))
     }
@@ -157,7 +155,7 @@ pub fn needed(found: &Parting) -> String {
 
 /// Whether no more is known than that another value was needed.
 pub fn is_open(found: &Parting) -> bool {
-    found.needed == ANOTHER
+    !found.needed_known
 }
 
 /// How a divergence is known: "derived by rules, 42 %".
