@@ -102,7 +102,10 @@ fn an_exception_parts_where_it_was_raised_and_needs_none() {
     let run = explain(&repo, "test_label").run();
     assert_eq!(run.code, Some(0), "{}", run.told());
     let text = String::from_utf8_lossy(&run.stdout).into_owned();
-    assert!(text.contains("The exception in label, parcel.py:14"), "{text}");
+    assert!(
+        text.contains("The exception in label, parcel.py:14"),
+        "{text}"
+    );
     assert!(text.contains("needed     no exception"), "{text}");
     assert!(text.contains("return kinds[kind]"), "{text}");
 }

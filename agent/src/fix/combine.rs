@@ -114,6 +114,7 @@ fn merge(parts: &[&Candidate], id: u64) -> Candidate {
         // Several functions: the runner must not assume that it is one.
         qualname: first.qualname.clone(),
         score: parts.iter().map(|c| c.score).fold(f64::INFINITY, f64::min),
+        base: parts.iter().map(|c| c.base).fold(f64::INFINITY, f64::min),
     }
 }
 
@@ -138,6 +139,7 @@ mod tests {
             line: 1,
             qualname: "f".into(),
             score: 1.0,
+            base: 1.0,
         }
     }
 

@@ -446,16 +446,9 @@ pub fn raise(found: &mut Localization, partings: &[Parting]) {
                     && (statement.first_line..=statement.last_line).contains(line)
             })
             .max_by(|a, b| a.1.0.total_cmp(&b.1.0));
-        if best.is_none() {
-            statement.score /= most;
-            let key = (statement.file.clone(), statement.first_line);
-            found.raised.insert(key, 1.0 / most);
-        }
-        if let Some((_, (weight, parting))) = best {
-            let by = (1.0 + RAISED * weight) / most;
-            statement.score *= by;
-            let key = (statement.file.clone(), statement.first_line);
-            found.raised.insert(key, by);
+        let by = best.map_or(0.0, |(_, (weight, _))| RAISED * weight);
+        statement.score *= (1.0 + by) / most;
+        if let Some((_, (_, parting))) = best {
             statement.reasons.push(format!(
                 "{}: {} here, {} needed ({})",
                 parting.part, parting.recorded, parting.needed, parting.provenance

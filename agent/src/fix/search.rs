@@ -413,11 +413,7 @@ fn prefer(
         budget.check()?;
         // An operator with many alternatives fits by chance more often.
         let tried = state.tried.get(&candidate.operator).copied();
-        // Where a run parts from what was needed says where to look first, and not which patch is right.
-        let of_file = (candidate.file.clone(), 0)..=(candidate.file.clone(), candidate.line);
-        let raised = found.raised.range(of_file).next_back();
-        let raised = raised.map_or(1.0, |(_, by)| *by);
-        let mut weight = candidate.score / raised / (tried.unwrap_or(1) as f64).powf(0.25);
+        let mut weight = candidate.base / (tried.unwrap_or(1) as f64).powf(0.25);
         // Code that looked wrong before anything was run.
         if catalogue().any(|(name, _, prior)| name == candidate.operator && prior > 1.0) {
             weight *= 1.5;

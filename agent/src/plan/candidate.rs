@@ -23,6 +23,9 @@ pub struct Candidate {
     pub qualname: String,
     /// Ranking score: suspiciousness x operator prior x type fit. Comparable within a planner.
     pub score: f64,
+    /// The same without what results of this run have added to it: which of several plausible patches is right
+    /// does not depend on how many of its neighbours were near misses.
+    pub base: f64,
 }
 
 /// What a screening run of a candidate showed. Only the verifier decides on "fixed".

@@ -12,7 +12,6 @@ use crate::report::event::{Counts, Example, Shows};
 use crate::report::story::{Conversation, Story, Supposed, Tried};
 use crate::report::visible::one_line;
 
-
 /// `1 test`, `2 tests`.
 pub fn plural(count: usize, noun: &str) -> String {
     let ending = match count {

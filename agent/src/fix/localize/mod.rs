@@ -36,8 +36,6 @@ pub struct Localization {
     pub statements: Vec<SuspectStatement>,
     /// Passing tests that run a function, by file and qualified name.
     pub covering: BTreeMap<(Utf8PathBuf, String), BTreeSet<String>>,
-    /// How far the walk has raised a statement, by file and first line; 1 where it has not.
-    pub raised: BTreeMap<(Utf8PathBuf, usize), f64>,
     /// Files that could not be read, with the reason.
     pub unreadable: Vec<String>,
 }

@@ -93,6 +93,7 @@ pub fn candidate(
             Some(syntax.functions()[at].qualname.clone())
         })
         .unwrap_or_default();
+    let score = 1.0 / (1.0 + number as f64) * if loose { 0.9 } else { 1.0 };
     Ok(Candidate {
         id: FIRST_ID + number,
         file: first.file.clone(),
@@ -102,7 +103,8 @@ pub fn candidate(
         operator: "model".into(),
         claim: hypothesis.claim.clone(),
         // The order in which the model names them; edits that had to be searched for come after.
-        score: 1.0 / (1.0 + number as f64) * if loose { 0.9 } else { 1.0 },
+        score,
+        base: score,
     })
 }
 

@@ -78,6 +78,8 @@ impl Default for SearchOptions {
 
 /// Near misses of a function that bring pairs forward.
 const LEADS: usize = 3;
+/// How far near misses raise an edit at most: many of them say little more than one.
+const RAISED: f64 = 4.0;
 /// Partners that each of them is combined with.
 const PARTNERS: usize = 80;
 /// What such a pair is worth against its partner alone.
@@ -177,6 +179,9 @@ impl SearchPlanner {
                     }
                 }
             }
+            for draft in queue.iter_mut() {
+                draft.score = draft.score.min(draft.base * RAISED);
+            }
             proposals::sort(queue);
             queue.reverse();
         }
@@ -268,7 +273,8 @@ impl SearchPlanner {
         let (_, syntax) = facts.files.iter().nth(draft.file)?;
         let name = OPERATORS[draft.operator].name.to_owned();
         let claim = claim(syntax, &draft);
-        let candidate = self.candidate(syntax, draft.changes.clone(), name, claim, draft.score);
+        let mut candidate = self.candidate(syntax, draft.changes.clone(), name, claim, draft.score);
+        candidate.base = draft.base;
         self.proposed.insert(candidate.id, (draft, Verdict::Unseen));
         Some(candidate)
     }
@@ -334,7 +340,9 @@ impl SearchPlanner {
             OPERATORS[first.operator].name, OPERATORS[second.operator].name
         );
         let claim = format!("{}, and {}", claim(syntax, first), claim(syntax, second));
-        Some(self.candidate(syntax, changes, name, claim, score))
+        let mut candidate = self.candidate(syntax, changes, name, claim, score);
+        candidate.base = candidate.base.min(first.base.min(second.base));
+        Some(candidate)
     }
 
     fn candidate(
@@ -365,6 +373,7 @@ impl SearchPlanner {
                 .function_at_line(line)
                 .map_or_else(String::new, |i| syntax.functions()[i].qualname.clone()),
             score,
+            base: score,
         }
     }
 }

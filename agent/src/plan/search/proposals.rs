@@ -28,6 +28,8 @@ pub struct Draft {
     pub claim: Option<&'static str>,
     /// Ranking score.
     pub score: f64,
+    /// The score before any results.
+    pub base: f64,
 }
 
 /// Collects the proposals of all operators.
@@ -101,6 +103,7 @@ impl Proposals {
                 changes,
                 claim,
                 score: suspicion * prior * fit / (1.0 + SITE_DECAY * k as f64),
+                base: 0.0,
             });
         }
         self.site = site;
@@ -128,6 +131,7 @@ impl Proposals {
         });
         for (number, draft) in drafts.iter_mut().enumerate() {
             draft.number = number;
+            draft.base = draft.score;
         }
         drafts
     }

@@ -233,6 +233,7 @@ fn candidate(
         line,
         qualname: scene.qualname.clone(),
         score,
+        base: score,
     }
 }
 

@@ -20,6 +20,7 @@ pub fn candidate(id: u64) -> Candidate {
         line: 1,
         qualname: "f".into(),
         score: 1.0,
+        base: 1.0,
     }
 }
 

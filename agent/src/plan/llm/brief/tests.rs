@@ -80,6 +80,7 @@ fn miss() -> Feedback {
             line: 2,
             qualname: "f0".into(),
             score: 1.0,
+            base: 1.0,
         },
         screened: Screened::NearMiss {
             fixed: vec!["a".into()],
