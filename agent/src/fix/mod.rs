@@ -36,6 +36,7 @@ use camino::Utf8PathBuf;
 use ndbg_simulator::recording::Recording;
 use ndbg_tools::Cancel;
 use ndbg_tools::source::SourceFile;
+use ndbg_tools::trace::Opened;
 
 use angelic::Angels;
 use baseline::Baseline;
@@ -235,20 +236,13 @@ fn attempt(
     }
     let recorded = Cell::new(0);
     let deadline = Instant::now() + budget.left();
-    let mut needed = Vec::new();
-    let opened = settings.simulator.as_ref().and_then(|simulator| {
-        let evidence = Evidence::new(&session, &baseline, &found, deadline, &recorded, None);
-        let opened = evidence.record()?;
-        needed = diverge(
-            simulator,
-            &opened.recording,
-            &baseline,
-            &mut found,
-            reporter,
-            cancel,
-        );
-        Some(opened)
+    let walked = settings.simulator.as_ref().and_then(|simulator| {
+        walk(
+            simulator, &session, &baseline, &mut found, deadline, &recorded, reporter, cancel,
+        )
     });
+    let (opened, needed) = walked.unzip();
+    let needed = needed.unwrap_or_default();
     let (files, facts) = gather(&session, &baseline, &found, &needed, budget)?;
     let evidence = Evidence::new(&session, &baseline, &found, deadline, &recorded, opened);
     let angels = Angels::new(
@@ -291,6 +285,30 @@ fn attempt(
         session,
         changes: ended.changes,
     })
+}
+
+/// Records the failing tests and walks back from what they expect: the recording and what is needed.
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn walk(
+    simulator: &Named,
+    session: &Session,
+    baseline: &Baseline,
+    found: &mut Localization,
+    deadline: Instant,
+    recorded: &Cell<u64>,
+    reporter: &Reporter,
+    cancel: &Cancel,
+) -> Option<(Opened, Vec<Needed>)> {
+    let opened = Evidence::new(session, baseline, found, deadline, recorded, None).record()?;
+    let needed = diverge(
+        simulator,
+        &opened.recording,
+        baseline,
+        found,
+        reporter,
+        cancel,
+    );
+    Some((opened, needed))
 }
 
 /// Tells where the failing runs part from what was needed, and raises the suspicion of those lines.
