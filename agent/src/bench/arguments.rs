@@ -42,7 +42,7 @@ enum BenchVerb {
 /// very text of the reference is not among the single edits.
 #[derive(Debug, Args)]
 struct RanksArguments {
-    /// Folder of tasks
+    /// Folder of tasks, or the output of `bench seed`
     #[arg(long, value_name = "DIR", default_value = "tasks/examples")]
     tasks: Utf8PathBuf,
     /// Only the task of this name; may be repeated
@@ -57,6 +57,14 @@ struct RanksArguments {
     /// Candidates printed per task
     #[arg(long, value_name = "N", default_value_t = 0)]
     show: usize,
+    /// Neural debugger that is asked where the failing runs part from what was needed, as of `fix`
+    ///
+    /// With one, edits are also looked at before they are proposed.
+    #[arg(long, value_name = "MODEL", default_value = "off")]
+    simulator: String,
+    /// JSON lines to write, one a candidate: its features, its rank, whether it is the reference
+    #[arg(long, value_name = "FILE")]
+    features: Option<Utf8PathBuf>,
 }
 
 /// Measure screening: candidates per second, warm and one process each
@@ -205,6 +213,12 @@ pub fn run(arguments: BenchArguments) -> anyhow::Result<Outcome> {
                 python: verb.python,
                 limit: verb.limit,
                 show: verb.show,
+                simulator: (verb.simulator != "off").then(|| {
+                    // A name is always one kind of model or another.
+                    let Ok(named) = verb.simulator.parse();
+                    named
+                }),
+                features: verb.features,
             };
             ranks::run(&settings, &cancel)
         }

@@ -1,28 +1,36 @@
 //! `ndbg-agent bench ranks`: where the reference patch stands among the candidates, without running
 //! any of them.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
 use ndbg_tasks::Task;
+use ndbg_tasks::tree::Tree;
 use ndbg_tools::Cancel;
 use ndbg_tools::source::syntax::parse_text;
 use ndbg_tools::source::{SourceFile, apply_edits};
+use serde::Serialize;
 
 use super::said;
 use crate::fix;
 use crate::fix::budget::Budget;
+use crate::fix::screen::Screener;
 use crate::fix::settings::{Limits, ProjectSettings};
+use crate::fix::stop::Stop;
+use crate::model::Named;
 use crate::outcome::Outcome;
-use crate::plan::Planner;
-use crate::plan::search::{SearchOptions, SearchPlanner};
+use crate::plan::search::{Features, SearchOptions, SearchPlanner};
+use crate::plan::{Candidate, Pace, Planner};
 use crate::report::{ColorChoice, ProgressChoice, Reporter, ReporterOptions, StdoutMode};
 
 /// What to look at.
 #[derive(Debug)]
 pub struct RanksRun {
-    /// Folder of tasks with reference patches.
+    /// Folder of tasks with reference patches, or the output of a seeding.
     pub tasks: Utf8PathBuf,
     /// Only these.
     pub only: Vec<String>,
@@ -32,76 +40,201 @@ pub struct RanksRun {
     pub limit: usize,
     /// Candidates printed per task.
     pub show: usize,
+    /// Who is asked where the failing runs part from what was needed.
+    pub simulator: Option<Named>,
+    /// JSON lines to write, one a candidate.
+    pub features: Option<Utf8PathBuf>,
 }
 
 /// Prints a line a task.
 pub fn run(settings: &RanksRun, cancel: &Cancel) -> anyhow::Result<Outcome> {
+    let mut out = match &settings.features {
+        Some(path) => Some(BufWriter::new(File::create(path)?)),
+        None => None,
+    };
     for task in Task::list(&settings.tasks, None)? {
         if !settings.only.is_empty() && !settings.only.contains(&task.name) {
             continue;
         }
-        let reporter = Reporter::start(ReporterOptions {
-            run_dir: None,
-            stdout: StdoutMode::Silent,
-            quiet: true,
-            verbose: false,
-            color: ColorChoice::Auto,
-            progress: ProgressChoice::Never,
-        })?;
-        let project = ProjectSettings {
-            tests: task.test.clone(),
-            ..ProjectSettings::as_it_is(task.source().to_owned(), settings.python.clone(), None)
-        };
-        let limits = Limits {
-            time: Duration::from_mins(10),
-            executions: u64::MAX,
-        };
-        let mut budget = Budget::start(limits, cancel);
-        let facts = fix::investigate(&project, &mut budget, &reporter, cancel).and_then(
-            |(session, baseline, found)| fix::gather(&session, &baseline, &found, &[], &mut budget),
-        );
-        let (files, facts) = match facts {
-            Ok(facts) => facts,
+        let candidates = match listed(&task, settings, cancel)? {
+            Ok(candidates) => candidates,
             Err(stop) => return Ok(said(&stop)),
         };
-        let wanted = reference(&task, &files, cancel)?;
-        let mut planner = SearchPlanner::new(SearchOptions {
-            pairs: false,
-            ..SearchOptions::default()
-        });
-        let (mut rank, mut count) = (None, 0);
-        while count < settings.limit {
-            let batch = planner.propose(&facts, &[], 256)?;
-            if batch.is_empty() {
-                break;
-            }
-            for candidate in batch {
-                count += 1;
-                if count <= settings.show {
-                    println!(
-                        "    {:.3} {} {}:{} {}",
-                        candidate.score,
-                        candidate.operator,
-                        candidate.file,
-                        candidate.line,
-                        candidate.claim
-                    );
-                }
-                if rank.is_none() && wanted.len() == 1 {
-                    let hit = files.get(&candidate.file).is_some_and(|file| {
-                        let after = apply_edits(file, &candidate.edits).ok();
-                        after.and_then(|bytes| leaves(&bytes))
-                            == wanted.get(&candidate.file).cloned()
-                    });
-                    rank = hit.then_some(count);
-                }
-            }
+        for Listed { candidate, .. } in candidates.iter().take(settings.show) {
+            println!(
+                "    {:.3} {} {}:{} {}",
+                candidate.score,
+                candidate.operator,
+                candidate.file,
+                candidate.line,
+                candidate.claim
+            );
         }
-        let text = rank.map_or_else(|| "-".into(), |r| r.to_string());
-        println!("{:24} {:8} rank {text:>6} of {count}", task.name, task.kind);
+        if let Some(out) = &mut out {
+            for (at, listed) in candidates.iter().enumerate() {
+                serde_json::to_writer(&mut *out, &row(&task, at + 1, listed))?;
+                out.write_all(b"\n")?;
+            }
+            out.flush()?;
+        }
+        let rank = candidates.iter().position(|listed| listed.is_reference);
+        let text = rank.map_or_else(|| "-".into(), |at| (at + 1).to_string());
+        println!(
+            "{:24} {:8} rank {text:>6} of {}",
+            task.name,
+            task.kind,
+            candidates.len()
+        );
     }
     Ok(Outcome::Fixed)
 }
+
+/// A candidate in its place.
+struct Listed {
+    candidate: Candidate,
+    features: Features,
+    /// Foreseen to change nothing that the failing tests see: it goes last.
+    is_nothing: bool,
+    is_reference: bool,
+}
+
+/// A line of the features.
+#[derive(Serialize)]
+struct Row<'r> {
+    task: &'r str,
+    /// The program that the bug is in: bugs of one program are alike.
+    program: &'r str,
+    operator: &'r str,
+    #[serde(flatten)]
+    features: Features,
+    nothing: bool,
+    score: f64,
+    rank: usize,
+    reference: bool,
+}
+
+fn row<'r>(task: &'r Task, rank: usize, listed: &'r Listed) -> Row<'r> {
+    let seeded = task.seeded();
+    Row {
+        task: &task.name,
+        program: seeded.map_or(&task.name, |seeded| &seeded.repository),
+        operator: &listed.candidate.operator,
+        features: listed.features,
+        nothing: listed.is_nothing,
+        score: listed.candidate.score,
+        rank,
+        reference: listed.is_reference,
+    }
+}
+
+/// The single edits of a task in the order in which they are proposed.
+fn listed(
+    task: &Task,
+    settings: &RanksRun,
+    cancel: &Cancel,
+) -> anyhow::Result<Result<Vec<Listed>, Stop>> {
+    // The description beside a bundled task is no code; a seeded one has to be put together.
+    let tree = match task.seeded() {
+        Some(_) => Some(Tree::visible(task, cancel)?),
+        None => None,
+    };
+    let reporter = Reporter::start(ReporterOptions {
+        run_dir: None,
+        stdout: StdoutMode::Silent,
+        quiet: true,
+        verbose: false,
+        color: ColorChoice::Auto,
+        progress: ProgressChoice::Never,
+    })?;
+    let repo = tree.as_ref().map_or(task.source(), Tree::top).to_owned();
+    let hiding = task.seeded().map(|seeded| seeded.pytest_args.clone());
+    let project = ProjectSettings {
+        tests: task.test.clone(),
+        pytest_args: hiding.unwrap_or_default(),
+        ..ProjectSettings::as_it_is(repo, settings.python.clone(), None)
+    };
+    let limits = Limits {
+        time: Duration::from_mins(10),
+        executions: u64::MAX,
+    };
+    let mut budget = Budget::start(limits, cancel);
+    let investigated = fix::investigate(&project, &mut budget, &reporter, cancel);
+    let (session, baseline, mut found) = match investigated {
+        Ok(investigated) => investigated,
+        Err(stop) => return Ok(Err(stop)),
+    };
+    let needed = settings.simulator.as_ref().and_then(|simulator| {
+        let deadline = Instant::now() + budget.left();
+        let recorded = Cell::new(0);
+        fix::walk(
+            simulator, &session, &baseline, &mut found, deadline, &recorded, &reporter, cancel,
+        )
+        .map(|(_, needed)| needed)
+    });
+    let needed = needed.unwrap_or_default();
+    let (files, facts) = match fix::gather(&session, &baseline, &found, &needed, &mut budget) {
+        Ok(gathered) => gathered,
+        Err(stop) => return Ok(Err(stop)),
+    };
+    let mut screener = None;
+    if settings.simulator.is_some() {
+        let covering = fix::search::near_tests(&baseline, &found);
+        let imported = fix::search::imported(&baseline, &found);
+        let started = Screener::start(
+            &session, &baseline, &covering, imported, &files, &reporter, 1, true,
+        );
+        screener = match started {
+            Ok(started) => Some(started),
+            Err(stop) => return Ok(Err(stop)),
+        };
+    }
+    let wanted = reference(task, &files, cancel)?;
+    let mut planner = SearchPlanner::new(SearchOptions {
+        pairs: false,
+        ..SearchOptions::default()
+    });
+    let mut out: Vec<Listed> = Vec::new();
+    while out.len() < settings.limit {
+        if let Some(screener) = &mut screener {
+            let pace = Pace {
+                executed: out.len() as u64,
+                seconds: screener.expected_seconds(),
+            };
+            if let Some(probe) = planner.look(&facts, pace) {
+                let of = |id: &str| baseline.seconds.get(id).copied().unwrap_or_default();
+                match screener.look(probe, &of) {
+                    Ok((seen, seconds)) => planner.looked(&facts, seen.as_ref(), seconds),
+                    Err(stop) => return Ok(Err(stop)),
+                }
+            }
+        }
+        let batch = planner.propose(&facts, &[], BATCH)?;
+        if batch.is_empty() {
+            break;
+        }
+        for candidate in batch {
+            let Some((features, is_nothing)) = planner.features(candidate.id) else {
+                continue;
+            };
+            let is_reference = wanted.len() == 1
+                && wanted.get(&candidate.file).is_some_and(|wanted| {
+                    let file = files.get(&candidate.file);
+                    let after = file.and_then(|file| apply_edits(file, &candidate.edits).ok());
+                    after.and_then(|bytes| leaves(&bytes)).as_ref() == Some(wanted)
+                });
+            out.push(Listed {
+                candidate,
+                features,
+                is_nothing,
+                is_reference,
+            });
+        }
+    }
+    Ok(Ok(out))
+}
+
+/// Candidates asked for at a time, as in `fix`: between two batches edits are looked at.
+const BATCH: usize = 8;
 
 /// Token sequences of the files that the reference patch changes.
 fn reference(

@@ -40,6 +40,7 @@ use camino::Utf8PathBuf;
 use ndbg_simulator::recording::Recording;
 use ndbg_tools::Cancel;
 use ndbg_tools::source::SourceFile;
+use ndbg_tools::trace::Opened;
 
 use angelic::Angels;
 use baseline::Baseline;
@@ -252,25 +253,13 @@ fn attempt(
     }
     let recorded = Cell::new(0);
     let deadline = Instant::now() + budget.left();
-    let mut needed = Vec::new();
-    let opened = settings.simulator.as_ref().and_then(|simulator| {
-        let evidence = Evidence::new(&session, &baseline, &found, deadline, &recorded, None);
-        let opened = evidence.record()?;
-        let diverged = diverge(
-            simulator,
-            &opened.recording,
-            &baseline,
-            &mut found,
-            reporter,
-            cancel,
-        );
-        needed = diverged
-            .partings
-            .iter()
-            .filter_map(divergence::needed)
-            .collect();
-        Some(opened)
+    let walked = settings.simulator.as_ref().and_then(|simulator| {
+        walk(
+            simulator, &session, &baseline, &mut found, deadline, &recorded, reporter, cancel,
+        )
     });
+    let (opened, needed) = walked.unzip();
+    let needed = needed.unwrap_or_default();
     let (files, facts) = gather(&session, &baseline, &found, &needed, budget)?;
     let evidence = Evidence::new(&session, &baseline, &found, deadline, &recorded, opened);
     let angels = Angels::new(
@@ -332,6 +321,32 @@ pub(crate) struct Diverged {
     pub partings: Vec<Parting>,
     /// The frame of the likeliest one.
     pub frame: Option<FrameTable>,
+}
+
+/// Records the failing tests and walks back from what they expect: the recording and what is needed.
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn walk(
+    simulator: &Named,
+    session: &Session,
+    baseline: &Baseline,
+    found: &mut Localization,
+    deadline: Instant,
+    recorded: &Cell<u64>,
+    reporter: &Reporter,
+    cancel: &Cancel,
+) -> Option<(Opened, Vec<Needed>)> {
+    let opened = Evidence::new(session, baseline, found, deadline, recorded, None).record()?;
+    let diverged = diverge(
+        simulator,
+        &opened.recording,
+        baseline,
+        found,
+        reporter,
+        cancel,
+    );
+    let needed = diverged.partings.iter();
+    let needed = needed.filter_map(divergence::needed).collect();
+    Some((opened, needed))
 }
 
 /// Tells where the failing runs part from what was needed, and raises the suspicion of those lines.

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::proposals::Draft;
+use super::weights::WEIGHTS;
 use crate::plan::{Facts, Needed, Pace, Screened};
 
 /// Edits of the first look, of which each next one takes four times as many.
@@ -31,8 +32,6 @@ const TO_COME: f64 = 4.0;
 const AUDIT: usize = 24;
 /// What was foreseen comes true in this share, or nobody looks any more.
 const PRECISION: f64 = 0.9;
-/// How far an edit that gives what is needed goes before others.
-const MEETS: f64 = 4.0;
 
 /// What an edit is foreseen to do in the failing tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -195,7 +194,7 @@ impl Foresight {
             self.asked.clear();
             return;
         };
-        let mut weights: HashMap<usize, f64> = HashMap::new();
+        let mut beliefs: HashMap<usize, f64> = HashMap::new();
         for row in rows {
             let Some(number) = row[0].as_u64() else {
                 continue;
@@ -215,7 +214,7 @@ impl Foresight {
                 .map(|needed| needed.confidence)
                 .fold(0.0, f64::max);
             if belief > 0.0 {
-                weights.insert(number, 1.0 + MEETS * belief);
+                beliefs.insert(number, belief);
             }
         }
         self.tally.looked += self.asked.len();
@@ -231,10 +230,11 @@ impl Foresight {
             }
         }
         self.looks += 1;
-        if !weights.is_empty() {
+        if !beliefs.is_empty() {
             for draft in queue.iter_mut() {
-                if let Some(weight) = weights.get(&draft.number) {
-                    draft.score *= weight;
+                if let Some(&belief) = beliefs.get(&draft.number) {
+                    draft.features.needed = belief;
+                    draft.score *= WEIGHTS.meets(belief);
                 }
             }
         }

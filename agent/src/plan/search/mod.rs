@@ -27,6 +27,7 @@ mod suspicion;
 mod types;
 mod unit;
 mod usage;
+mod weights;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -40,6 +41,7 @@ use self::layout::Change;
 use self::operators::OPERATORS;
 use self::pairs::{Pairs, Verdict};
 use self::proposals::Draft;
+pub use self::weights::Features;
 use serde_json::Value as Json;
 
 use super::{Candidate, Facts, Feedback, Pace, PlanError, Planner, Screened};
@@ -135,6 +137,12 @@ impl SearchPlanner {
             known: HashSet::new(),
             next_id: 0,
         }
+    }
+
+    /// What was known of a single edit that was proposed, and whether it is foreseen to do nothing.
+    pub fn features(&self, candidate: u64) -> Option<(Features, bool)> {
+        let (draft, _) = self.proposed.get(&candidate)?;
+        Some((draft.features, self.foresight.is_nothing(draft)))
     }
 
     fn learn(&mut self, feedback: &[Feedback]) {

@@ -7,6 +7,7 @@ use std::ops::Range;
 use tree_sitter::Node;
 
 use super::layout::Change;
+use super::weights::{Features, WEIGHTS};
 
 /// A proposed edit before it becomes a candidate.
 #[derive(Debug, Clone)]
@@ -26,6 +27,8 @@ pub struct Draft {
     pub changes: Vec<Change>,
     /// What the candidate believes, where the changes do not say it themselves.
     pub claim: Option<&'static str>,
+    /// What is known of it.
+    pub features: Features,
     /// Ranking score.
     pub score: f64,
     /// The score before any results.
@@ -85,15 +88,20 @@ impl Proposals {
     /// so that no site floods the head of the list.
     pub fn close(&mut self, place: &Place, prior: f64) {
         let mut site = std::mem::take(&mut self.site);
-        // A smell counts wherever the failure shows.
-        let suspicion = if prior > 1.0 {
-            place.suspicion.sqrt()
-        } else {
-            place.suspicion
-        };
+        let alternatives = site.len();
         site.sort_by(|a, b| b.1.total_cmp(&a.1));
         site.truncate(SITE_CAP);
         for (k, (changes, fit, claim)) in site.drain(..).enumerate() {
+            let features = Features {
+                suspicion: place.suspicion,
+                prior,
+                fit,
+                better: k,
+                earlier: 0,
+                alternatives,
+                added: added(&changes),
+                needed: 0.0,
+            };
             self.drafts.push(Draft {
                 number: 0,
                 file: place.file,
@@ -102,7 +110,8 @@ impl Proposals {
                 operator: place.operator,
                 changes,
                 claim,
-                score: suspicion * prior * fit / (1.0 + SITE_DECAY * k as f64),
+                features,
+                score: WEIGHTS.score(&features),
                 base: 0.0,
             });
         }
@@ -119,7 +128,8 @@ impl Proposals {
             let count = seen
                 .entry((draft.file, draft.statement, draft.operator))
                 .or_default();
-            draft.score /= 1.0 + STATEMENT_DECAY * *count as f64;
+            draft.features.earlier = *count;
+            draft.score = WEIGHTS.score(&draft.features);
             *count += 1;
         }
         sort(&mut drafts);
@@ -139,8 +149,13 @@ impl Proposals {
 
 /// Alternatives of one operator at one site; what is beyond would never be reached.
 const SITE_CAP: usize = 80;
-const SITE_DECAY: f64 = 0.12;
-const STATEMENT_DECAY: f64 = 0.03;
+
+/// Characters that changes add.
+fn added(changes: &[Change]) -> usize {
+    let new: usize = changes.iter().map(|c| c.text.len()).sum();
+    let old: usize = changes.iter().map(|c| c.range.len()).sum();
+    new.saturating_sub(old)
+}
 
 /// Where and by whom something is proposed.
 #[derive(Debug, Clone, Copy)]
