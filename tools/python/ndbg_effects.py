@@ -1,4 +1,4 @@
-"""What an edit of a function changes: expressions of a statement, or a statement that comes or goes.
+"""What an edit of a function changes: parts of a statement, or one that comes or goes.
 
 Two versions of a function are compared as syntax. Where they differ in one statement, the smallest
 expressions that differ are found, so that what they give can be compared at the visits of a run.
@@ -167,13 +167,13 @@ def _inner(value, other, pairs, called):
     """Compares a field; False where the difference is the node's own."""
     if isinstance(value, list):
         alike = isinstance(other, list) and len(value) == len(other)
-        return alike and all([_inner(a, b, pairs, False) for a, b in zip(value, other)])
+        return alike and all(_inner(a, b, pairs, False) for a, b in zip(value, other))
     if isinstance(value, ast.Starred):
         return text_of(value) == text_of(other)
     if isinstance(value, ast.expr) and isinstance(other, ast.expr):
         if called and text_of(value) != text_of(other):
-            # Of another method of the same object nothing can be said before it is called; of the same
-            # method of another object the object is what differs.
+            # Of another method nothing can be said before it is called; where the object is another
+            # one, it is what differs.
             same = type(value) is type(other) is ast.Attribute and value.attr == other.attr
             if not same:
                 return False
@@ -188,5 +188,5 @@ def _inner(value, other, pairs, called):
     if type(value).__name__ in ("Index", "Slice") and type(value) is type(other):
         # Python 3.8 puts a node of its own around an index.
         fields = [name for name, _ in ast.iter_fields(value)]
-        return all([_inner(getattr(value, n), getattr(other, n), pairs, False) for n in fields])
+        return all(_inner(getattr(value, n), getattr(other, n), pairs, False) for n in fields)
     return text_of(value) == text_of(other)

@@ -115,9 +115,7 @@ class Foresight:
         def line(frame, event, _):
             if event == "line":
                 statement = self._lines.get((path, frame.f_lineno))
-                if statement is not None and (
-                    statement != last[0] or frame.f_lineno == statement
-                ):
+                if statement is not None and (statement != last[0] or frame.f_lineno == statement):
                     self._visit(path, statement, frame)
                 last[0] = statement
             return line
@@ -317,7 +315,7 @@ class _Look:
         return effects.text_of(statement)
 
     def gives(self, effect, name, needed):
-        """Whether the edited statement gives a needed value: binds it to `name`, returns it, asks it."""
+        """Whether the edited statement binds a needed value to `name`, returns it or asks it."""
         if effect.kind == "insert":
             new = effect.new
             if type(new) is ast.If and len(new.body) == 1 and not new.orelse:

@@ -75,7 +75,7 @@ def kind_of(value):
 class Limits:
     def __init__(self, cost=7, seconds=0.4, classes=MAX_CLASSES):
         self.cost = cost
-        # Time that this thread computes: what is found must not depend on what else the machine does.
+        # Time that this thread computes: what is found must not depend on what else is running.
         self.until = time.thread_time() + seconds
         self.classes = classes
 

@@ -1,7 +1,7 @@
 """Which of several expressions that fit say the same, beyond the states that were seen.
 
-Chance has many forms and what is meant has few: expressions that agree on states near those that were
-seen stand for one another, and what many of them say is likelier than what one says alone.
+Chance has many forms and what is meant has few: expressions that agree on states near those that
+were seen stand for one another, and what many of them say is likelier than what one says alone.
 
 PYTEST_DONT_REWRITE: this is no test code.
 """
@@ -18,7 +18,7 @@ NEAR = 10
 
 
 def voted(found, rows):
-    """(cost, text), those first that agree with many for what they cost; and how many kinds there are."""
+    """(cost, text), those first that many agree with for what they cost; and how many kinds."""
     if len(found) < 2 or not rows:
         return found, len(found)
     states = _near(rows)

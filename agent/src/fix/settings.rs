@@ -55,6 +55,7 @@ pub struct Limits {
 }
 
 /// Everything `fix` is asked to do.
+#[allow(clippy::struct_excessive_bools)] // Each is a switch of its own on the command line.
 #[derive(Debug, Clone)]
 pub struct FixSettings {
     /// The project.

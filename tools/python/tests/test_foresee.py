@@ -2,13 +2,14 @@
 
 import textwrap
 
+import pytest
+
 import ndbg_effects as effects
 import ndbg_foresee
-import pytest
 
 
 def foresee(source, edits, call, needed=()):
-    """Runs `call` after `source`; edits are (old, new) of texts that occur once. -> verdicts by number."""
+    """Rows of the answer for edits (old, new) of texts that occur once, when `call` runs."""
     source = textwrap.dedent(source).lstrip()
     changes = []
     for number, (old, new) in enumerate(edits):

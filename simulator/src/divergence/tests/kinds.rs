@@ -1,5 +1,7 @@
 //! Mistakes of different kinds: the line with the mistake has the most belief, or is on the way.
 
+use std::fmt::Write as _;
+
 use super::points_of;
 
 /// Lines of a run, the one most believed in first.
@@ -117,7 +119,7 @@ fn an_argument_of_a_constructor_is_followed_to_the_call() {
 fn a_long_loop_does_not_take_long() {
     let mut run = String::from("call f 1 n=20000\nline 2\nline 3 t=0\n");
     for i in 1..=20_000 {
-        run.push_str(&format!("line 4 i={i}\nline 3 t={i}\n"));
+        let _ = write!(run, "line 4 i={i}\nline 3 t={i}\n");
     }
     run.push_str("line 5\nreturn 5 20000");
     let begun = std::time::Instant::now();
