@@ -76,7 +76,7 @@ fn the_walk_goes_from_the_assertion_through_an_attribute_into_the_call() {
 #[test]
 fn without_a_simulator_nothing_is_recorded_for_it_and_a_wrong_one_is_said() {
     let repo = repo();
-    let run = repo.fix().run();
+    let run = repo.fix().args(["--simulator", "off"]).run();
     run.is_fixed();
     assert!(run.events.iter().all(|event| event["type"] != "divergence"));
     // Rules go without a model.

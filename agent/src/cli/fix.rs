@@ -78,12 +78,12 @@ pub struct FixArguments {
     alternatives: u64,
     /// Neural debugger that is asked where the failing runs part from what was needed
     ///
-    /// It costs one recorded run of the failing tests. `off`, `embedded`, `oracle` (a real interpreter and rules, no model), a folder or GGUF file of a checkpoint, or
-    /// the address of a server.
+    /// It costs one recorded run of the failing tests, and says where to look first. `off`, `embedded`, `oracle` (a
+    /// real interpreter and rules, no model), a folder or GGUF file of a checkpoint, or the address of a server.
     #[arg(
         long,
         value_name = "MODEL",
-        default_value = "off",
+        default_value = "embedded",
         help_heading = "Search"
     )]
     simulator: String,

@@ -60,7 +60,8 @@ pub struct Parting {
     pub visit: Option<usize>,
     /// 0 to 1, among all hypotheses of the test.
     pub confidence: f64,
-    /// `derived` by rules from the recording, or `predicted` where the simulator was asked on the way.
+    /// `derived` by rules from the recording, or `predicted` where the simulator was asked on the way; in
+    /// reports `verified`, where the test passes with the needed value put in.
     pub provenance: String,
     /// Whether this may be the divergence itself: nothing leads further back, or no other line of the test is
     /// believed in more.

@@ -93,6 +93,14 @@ pub fn not_tried(story: &Story) -> Vec<String> {
             "verification of {open} more plausible {patches}: another one was believed first"
         ));
     }
+    if let Some(looks) = story.foreseen
+        && looks.put_off > 0
+    {
+        gaps.push(format!(
+            "{}: foreseen to change nothing that the failing tests see, or what others changed in vain",
+            plural(looks.put_off, "edit")
+        ));
+    }
     let stages = story.start.as_ref().and_then(|start| start.stages);
     let is_on = stages.is_some_and(|stages| stages.synthesis) && !story.planners.is_empty();
     if is_on && story.end.is_some() && story.angelic.is_empty() {
@@ -131,7 +139,7 @@ fn switched_off(story: &Story) -> Vec<&'static str> {
         ),
         (
             stages.simulator,
-            "the walk back from the failed assertion: no simulator (`--simulator embedded` does it)",
+            "the walk back from the failed assertion: switched off (`--simulator embedded` does it)",
         ),
         (
             stages.model,

@@ -16,7 +16,7 @@ use crate::report::story::{PlausiblePatch, Story, Tally};
 use crate::report::visible::{first_lines, visible};
 use crate::report::wording::{
     angelic, capital, conversation, duration, example, heading, numbers, place_in_prose, plural,
-    screened, sentence, supposed,
+    screened, sentence, supposed, sure,
 };
 use crate::report::{gaps, next};
 
@@ -194,6 +194,13 @@ impl Page {
         }
         self.fenced("diff", story.diff(), usize::MAX);
         self.out.push('\n');
+        if let Some(sureness) = &story.sureness {
+            self.line(&format!(
+                "How sure it is to be right: {}.",
+                prose(&sure(sureness))
+            ));
+            self.out.push('\n');
+        }
         if !story.applied.is_empty() {
             let files: Vec<String> = story
                 .applied

@@ -162,6 +162,7 @@ pub fn known_by(found: &Parting) -> String {
     let how = match found.provenance.as_str() {
         "derived" => "derived by rules from the recording",
         "predicted" => "predicted: the model was asked on the way",
+        "verified" => "verified: with it put in, the test passes",
         other => other,
     };
     format!("{how}, confidence {:.0} %", found.confidence * 100.0)

@@ -22,6 +22,7 @@ use ndbg_tools::source::Edit;
 use self::oracle::Oracle;
 use self::place::Kind;
 use self::scene::Scene;
+pub use self::scene::short;
 use self::words::is_literal;
 use super::{Candidate, Facts, Feedback, Stage};
 

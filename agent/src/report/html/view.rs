@@ -14,7 +14,7 @@ use crate::report::story::{Baseline, PlausiblePatch, Story, Tried};
 use crate::report::visible::one_line;
 use crate::report::wording::{
     angelic, capital, conversation, duration, example, heading, parting, place_in_prose, plural,
-    screened, sentence, supposed,
+    screened, sentence, supposed, sure,
 };
 use crate::report::{facts, gaps, next};
 
@@ -45,6 +45,7 @@ pub struct Page {
     patch: Option<Patch>,
     examples: Vec<Prose>,
     angelic: Vec<Prose>,
+    sureness: Option<Prose>,
     divergence: Vec<Prose>,
     frame: Option<Frame>,
     conversation: Option<Talk>,
@@ -169,6 +170,10 @@ impl Page {
                 .iter()
                 .map(|shown| prose(&capital(&example(shown))))
                 .collect(),
+            sureness: story
+                .sureness
+                .as_ref()
+                .map(|found| prose(&capital(&sure(found)))),
             divergence: story
                 .divergences()
                 .into_iter()

@@ -2,6 +2,8 @@
 
 use crate::plan::Screened;
 use crate::plan::llm::Exchange;
+use crate::plan::synthesis::oracle::Angelic;
+use crate::plan::synthesis::short;
 use crate::report::event::{Event, Stamped};
 use crate::report::story::{
     Baseline, BaselineRun, End, Environment, Note, PlausiblePatch, Progress, Spectra, Start, Story,
@@ -19,6 +21,23 @@ impl Story {
             story.absorb(stamped);
         }
         story
+    }
+
+    /// A needed value with which a test passes is no hypothesis any more.
+    fn verify_partings(&mut self, angelic: &Angelic) {
+        let put_in = |needed: &str| {
+            let shown = angelic.visit.as_ref().is_some_and(|v| v.needed == needed);
+            shown || angelic.needed == format!("`{}`", short(needed))
+        };
+        for one in &mut self.partings {
+            if one.file == angelic.file
+                && one.line == angelic.line
+                && angelic.tests.contains(&one.test)
+                && put_in(&one.needed)
+            {
+                "verified".clone_into(&mut one.provenance);
+            }
+        }
     }
 
     /// Takes in one more event.
@@ -196,7 +215,10 @@ impl Story {
             }
             Event::Model(exchange) => self.converse(exchange),
             Event::Example(example) => self.examples.push(example),
-            Event::Angelic(angelic) => self.angelic.push(angelic),
+            Event::Angelic(angelic) => {
+                self.verify_partings(&angelic);
+                self.angelic.push(angelic);
+            }
             Event::Sure(sureness) => self.sureness = Some(sureness),
             Event::Foreseen(looks) => self.foreseen = Some(looks),
             Event::Divergence { partings, frame } => {

@@ -4,10 +4,13 @@ mod scenes;
 
 use crate::fix::frame_table::Held;
 use crate::outcome::Outcome;
+use crate::plan::Looks;
 use crate::plan::llm::{Exchange, Verdict};
 use crate::plan::synthesis::oracle::{Angelic, Visit};
 use crate::plan::{Frame, Screened, Sides};
-use crate::report::event::{Counts, Event, Example, Level, Shows, Stamped, VersionResult};
+use crate::report::event::{
+    Counts, Event, Example, Level, Shows, Stamped, Sureness, Surety, VersionResult,
+};
 
 use scenes::{
     DIFF, baseline_runs, candidate, divergence, environment, failure, search, started, step, told,
@@ -185,6 +188,26 @@ pub fn fixed() -> Vec<Stamped> {
                 }),
                 provenance: "verified".into(),
                 runs: 17,
+            }),
+        ),
+        (
+            8.51,
+            Event::Foreseen(Looks {
+                looks: 2,
+                seconds: 0.3,
+                looked: 480,
+                nothing: 61,
+                unclear: 230,
+                put_off: 48,
+                right: 2,
+                wrong: 0,
+            }),
+        ),
+        (
+            8.56,
+            Event::Sure(Sureness {
+                level: Surety::Middle,
+                reasons: vec!["41 tests that passed before run the function".into()],
             }),
         ),
         (
