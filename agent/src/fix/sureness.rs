@@ -16,6 +16,8 @@ use crate::report::event::{Sureness, Surety};
 const WATCHED: usize = 3;
 /// Candidates tried beside a patch, from which on it counts that none of them passes.
 const TRIED: u64 = 20;
+/// Candidates tried, from which on some fit by chance.
+const MANY: u64 = 300;
 /// Operators whose patches often fit the failing tests and nothing else.
 const FITTING: [&str; 6] = [
     "synthesis-guard",
@@ -104,7 +106,13 @@ fn judged(operator: &str, counts: Counts) -> Sureness {
         count(-1, "it changes two places at once".into());
     }
     let Compared { differ, agree } = counts.compared;
-    if counts.others == 0 && counts.executed >= TRIED {
+    if counts.executed > MANY {
+        let text = format!(
+            "{} edits were tried, of which some fit by chance",
+            counts.executed
+        );
+        count(-1, text);
+    } else if counts.others == 0 && counts.executed >= TRIED {
         count(
             1,
             format!("none of {} other edits tried passes", counts.executed - 1),
@@ -161,6 +169,17 @@ mod tests {
                 "none of 59 other edits tried passes"
             ]
         );
+    }
+
+    #[test]
+    fn what_is_found_after_many_edits_may_fit_by_chance() {
+        let counts = Counts {
+            failing: 1,
+            watching: 5,
+            executed: 549,
+            ..Counts::default()
+        };
+        assert_eq!(judged("replace-expression", counts).level, Surety::Middle);
     }
 
     #[test]
