@@ -70,6 +70,8 @@ const FIXED_END: f64 = 0.1;
 const EVIDENCE: f64 = 0.5;
 /// What an answer that was asked for is worth against one by rule.
 const ASKED: f64 = 0.6;
+/// So many more wrong answers than good ones, and nobody is asked any more.
+const DISTRUST: u32 = 4;
 /// What a statement met again is worth against the first time: its share was given already.
 const AGAIN: f64 = 0.15;
 
@@ -179,6 +181,7 @@ fn walked<'a>(ground: &'a Ground<'a>, begin: impl FnOnce(&mut Walk<'a>)) -> Vec<
         places,
         writes: OnceCell::new(),
         fuel: Cell::new(FUEL),
+        answers: Cell::new((0, 0)),
         todo: BinaryHeap::new(),
         seen: HashSet::new(),
         met: HashSet::new(),
@@ -204,6 +207,8 @@ struct Walk<'a> {
     /// Who writes which attribute; looked up once, when it is first needed.
     writes: OnceCell<Writes>,
     fuel: Cell<u64>,
+    /// Answers that were asked for: good ones, and wrong ones or none.
+    answers: Cell<(u32, u32)>,
     /// The likeliest first.
     todo: BinaryHeap<Want>,
     seen: HashSet<(EventId, String, String)>,

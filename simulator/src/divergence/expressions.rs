@@ -2,7 +2,7 @@
 
 use ruff_python_ast::{BoolOp, Expr, ExprBoolOp, ExprCall, ExprSubscript, Stmt, UnaryOp};
 
-use super::{ASKED, Belief, LEAST, Walk, are_numbers, exact, same, syntax};
+use super::{ASKED, Belief, DISTRUST, LEAST, Walk, are_numbers, exact, same, syntax};
 use crate::grammar::step::{Effect, Operation};
 use crate::literal::{self, Literal};
 use crate::recording::EventId;
@@ -280,10 +280,12 @@ impl<'a> Walk<'a> {
             match exact::invert(text, &operands, needed, hole, was) {
                 exact::Inverted::Value(value) => found.push((hole, value, false)),
                 exact::Inverted::Nothing => {}
-                exact::Inverted::Unknown => match self.asked(text, &operands, needed, hole) {
-                    Some(value) => found.push((hole, value, true)),
-                    None => unsaid.push(hole),
-                },
+                exact::Inverted::Unknown => {
+                    match self.believed(text, &operands, needed, hole, whole.zip(was)) {
+                        Some(value) => found.push((hole, value, true)),
+                        None => unsaid.push(hole),
+                    }
+                }
             }
         }
         // A number in place of a truth, or text in place of a list, is hardly what was meant.
@@ -324,6 +326,34 @@ impl<'a> Walk<'a> {
             }
         }
         further
+    }
+
+    /// What was asked for, where the answers so far were worth asking for. An answer is believed if the same
+    /// question about what was recorded is answered by what was recorded, where both are known.
+    fn believed(
+        &self,
+        text: &str,
+        operands: &[&Literal],
+        needed: &Literal,
+        hole: usize,
+        recorded: Option<(&Literal, &Literal)>,
+    ) -> Option<Literal> {
+        let (right, wrong) = self.answers.get();
+        if wrong >= right + DISTRUST {
+            return None;
+        }
+        let value = self.asked(text, operands, needed, hole);
+        let is_good = value.is_some()
+            && recorded.is_none_or(|(whole, was)| {
+                let again = self.asked(text, operands, whole, hole);
+                again.is_some_and(|again| same(&again, was))
+            });
+        self.answers.set(if is_good {
+            (right + 1, wrong)
+        } else {
+            (right, wrong + 1)
+        });
+        value.filter(|_| is_good)
     }
 
     fn asked(
