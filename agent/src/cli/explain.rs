@@ -114,8 +114,12 @@ pub fn run(arguments: ExplainArguments, color: ColorChoice) -> anyhow::Result<Ou
         }
         Err(stop) => {
             fix::report_stop(&reporter, stop);
-            if stop.outcome == Outcome::NothingToFix {
+            // The reporter is silent on what is no error.
+            if matches!(stop.outcome, Outcome::NothingToFix | Outcome::Budget) {
                 eprintln!("{}", stop.message);
+                if let Some(hint) = &stop.hint {
+                    eprintln!("hint: {hint}");
+                }
             }
             (stop.outcome, stop.message.clone())
         }

@@ -101,6 +101,8 @@ impl FixArguments {
 /// Runs the verb.
 pub fn run(arguments: FixArguments, color: ColorChoice) -> anyhow::Result<Outcome> {
     let run_dir = arguments.out.clone().unwrap_or_else(new_run_dir);
+    // Reports name it for readers who are in another folder.
+    let run_dir = camino::absolute_utf8(&run_dir).unwrap_or(run_dir);
     if let Some(resumable) = Resumable::of_process() {
         resumable::write(&run_dir, &resumable);
     }

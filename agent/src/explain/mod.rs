@@ -106,7 +106,10 @@ pub fn explain(
     let run = opened.as_ref().map(|opened| &opened.recording);
     let diverged = match (simulator, run) {
         (Some(simulator), Some(run)) => {
-            fix::diverge(simulator, run, &baseline, &mut found, reporter, cancel)
+            let python = Some(session.harness.interpreter.path.as_path());
+            fix::diverge(
+                simulator, run, &baseline, &mut found, python, reporter, cancel,
+            )
         }
         _ => Diverged {
             partings: Vec::new(),
@@ -124,6 +127,9 @@ pub fn explain(
             if told.divergence.is_none() {
                 told.no_divergence = Some(if simulator.is_none() {
                     "no simulator: the run was not recorded".to_owned()
+                } else if run.is_none() && Instant::now() >= deadline {
+                    "the failing run could not be recorded within the time limit (`--max-time`)"
+                        .to_owned()
                 } else {
                     why::not(failure, run, baseline.collection_fails)
                 });

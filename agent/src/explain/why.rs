@@ -35,7 +35,12 @@ pub fn not(failure: &Failure, run: Option<&Recording>, is_collection: bool) -> S
             "the assertion compares with `{}`, which many values would satisfy",
             sides.op
         ),
-        Some(sides) if sides.lossy => {
+        Some(sides)
+            if sides.lossy
+                && [&sides.left, &sides.right]
+                    .iter()
+                    .any(|side| side.contains("...") || side.contains('…')) =>
+        {
             "pytest shows the compared values abbreviated, so the needed one is not known"
                 .to_owned()
         }
@@ -46,7 +51,7 @@ pub fn not(failure: &Failure, run: Option<&Recording>, is_collection: bool) -> S
         }
         Some(_) => {
             "the walk back from the assertion found no statement of the project whose effect \
-                    explains it (comprehensions, caught exceptions and objects end the walk)"
+                    explains it (what other code computes, and objects, can end the walk)"
                 .to_owned()
         }
         None => "the assertion is no comparison whose two sides are known".to_owned(),

@@ -5,6 +5,7 @@
 //! would have led to it? The statements that the walk believes in raise the suspicion of their lines, and
 //! their needed values are hypotheses for [`super::angelic`].
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -72,23 +73,56 @@ fn yes() -> bool {
     true
 }
 
-/// Asks a predictor for what rules do not undo.
-struct Asking<'p>(&'p dyn Predictor);
+/// Asks a predictor for what rules do not undo. An answer counts only if the operation gives what was needed
+/// with it: a real interpreter says so, where there is one.
+struct Asking<'p> {
+    model: &'p dyn Predictor,
+    reality: OnceCell<Option<Box<dyn Predictor>>>,
+    open: &'p dyn Fn() -> Option<Box<dyn Predictor>>,
+}
 
 impl Inverse for Asking<'_> {
     fn invert(&self, operation: &Operation, effect: &Effect, hole: usize) -> Option<String> {
-        let answers = self.0.invert(operation, effect, hole, Sampling::Greedy)?;
-        answers.into_iter().next()
+        let answers = self
+            .model
+            .invert(operation, effect, hole, Sampling::Greedy)?;
+        let answer = answers.into_iter().next()?;
+        let Some(reality) = self.reality.get_or_init(self.open) else {
+            return Some(answer);
+        };
+        let mut tried = operation.clone();
+        answer.clone_into(tried.operands.get_mut(hole)?);
+        let said = reality.answers(&[tried], Sampling::Greedy).pop()?.ok()?;
+        gives(&said.effect, effect).then_some(answer)
     }
 }
 
-/// The points of every failing test, the likeliest first.
+/// Whether two effects give the same value.
+fn gives(one: &Effect, other: &Effect) -> bool {
+    let value = |effect: &Effect| match effect {
+        Effect::Gives { result, .. } => literal::parse(result).ok(),
+        _ => None,
+    };
+    value(one)
+        .zip(value(other))
+        .is_some_and(|(one, other)| one.equals(&other))
+}
+
+/// The points of every failing test, the likeliest first. `reality` opens a real interpreter, when an answer of
+/// the predictor is to be checked.
 pub fn partings(
     recording: &Recording,
     failures: &[Failure],
     predictor: Option<&dyn Predictor>,
+    reality: &dyn Fn() -> Option<Box<dyn Predictor>>,
 ) -> Vec<Parting> {
-    let asking = predictor.filter(|one| one.runs_backwards()).map(Asking);
+    let asking = predictor
+        .filter(|one| one.runs_backwards())
+        .map(|model| Asking {
+            model,
+            reality: OnceCell::new(),
+            open: reality,
+        });
     let programs: HashMap<FileId, Program> = recording
         .files()
         .iter()

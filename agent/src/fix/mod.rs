@@ -36,7 +36,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use ndbg_simulator::recording::Recording;
 use ndbg_tools::Cancel;
 use ndbg_tools::source::SourceFile;
@@ -341,6 +341,7 @@ pub(crate) fn walk(
         &opened.recording,
         baseline,
         found,
+        Some(&session.harness.interpreter.path),
         reporter,
         cancel,
     );
@@ -355,6 +356,7 @@ pub(crate) fn diverge(
     recording: &Recording,
     baseline: &Baseline,
     found: &mut Localization,
+    python: Option<&Utf8Path>,
     reporter: &Reporter,
     cancel: &Cancel,
 ) -> Diverged {
@@ -367,7 +369,11 @@ pub(crate) fn diverge(
         }
     };
     let predictor = model.as_ref().map(|model| model as &dyn Predictor);
-    let partings = divergence::partings(recording, &baseline.failing, predictor);
+    let reality = || -> Option<Box<dyn Predictor>> {
+        let opened = crate::model::open(&Named::Oracle, &Served::default(), python, cancel).ok()?;
+        Some(Box::new(opened))
+    };
+    let partings = divergence::partings(recording, &baseline.failing, predictor, &reality);
     let frame = frame_table::frame_table(recording, &partings, predictor);
     if !partings.is_empty() {
         divergence::raise(found, &partings);

@@ -87,7 +87,15 @@ pub fn told_apart(
     let comparable = |other: &&Patch<'_>| {
         other.change.file == patch.change.file && other.candidate.qualname == *function
     };
-    for other in others.iter().filter(comparable).take(COMPARED) {
+    // A call of one function says nothing about what a patch changes in another one.
+    if !ground.is_within(patch) {
+        return compared;
+    }
+    let others = others.iter().filter(comparable);
+    for other in others
+        .filter(|other| ground.is_within(other))
+        .take(COMPARED)
+    {
         let (Some((_, verified)), Some((_, another))) = (
             ground.versions(patch, "verified"),
             ground.versions(other, "another"),
@@ -186,6 +194,25 @@ fn results(found: &Found, first: &str, second: &str) -> Vec<VersionResult> {
 }
 
 impl Ground<'_> {
+    /// Whether all that a patch changes is within its function.
+    fn is_within(&self, patch: &Patch<'_>) -> bool {
+        let candidate = patch.candidate;
+        let Some(syntax) = self.facts.files.get(&candidate.file) else {
+            return false;
+        };
+        let mut named = syntax
+            .functions()
+            .iter()
+            .filter(|f| f.qualname == candidate.qualname);
+        named.any(|function| {
+            candidate.edits.iter().all(|edit| {
+                edit.file == candidate.file
+                    && function.span.start <= edit.start
+                    && edit.end <= function.span.end
+            })
+        })
+    }
+
     /// The function as it is, and as a patch makes it, in a file of its own under the same name.
     fn versions(&self, patch: &Patch<'_>, name: &str) -> Option<(Subject, Subject)> {
         let function = &patch.candidate.qualname;

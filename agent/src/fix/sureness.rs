@@ -122,13 +122,19 @@ fn judged(operator: &str, counts: Counts) -> Sureness {
         let by = -(differ.min(2) as i32);
         count(
             by,
-            format!("{differ} of the other patches that pass give other results"),
+            match differ {
+                1 => "another patch that passes gives other results".into(),
+                _ => format!("{differ} of the other patches that pass give other results"),
+            },
         );
     }
     if agree > 0 {
         count(
             0,
-            format!("no call was found that tells it from {agree} others that pass"),
+            match agree {
+                1 => "no call was found that tells it from another one that passes".into(),
+                _ => format!("no call was found that tells it from {agree} others that pass"),
+            },
         );
     }
     let unknown = counts.others.saturating_sub(differ + agree);
@@ -136,7 +142,10 @@ fn judged(operator: &str, counts: Counts) -> Sureness {
         let by = -i32::from(differ == 0);
         count(
             by,
-            format!("{unknown} other patches pass and were not compared by calls"),
+            match unknown {
+                1 => "another patch passes and was not compared by calls".into(),
+                _ => format!("{unknown} other patches pass and were not compared by calls"),
+            },
         );
     }
     let level = match points {

@@ -143,7 +143,12 @@ impl Page<'_> {
                 self.out.push('\n');
                 self.entry("coverage", Role::Label, &text);
             }
-            Event::Localized { functions, .. } => self.ranking(functions),
+            // The walk raises statements and leaves the functions in their order: they are told once.
+            Event::Localized { functions, .. } => {
+                if story.partings.is_empty() {
+                    self.ranking(functions);
+                }
+            }
             Event::WarmReady {
                 stage,
                 tests,

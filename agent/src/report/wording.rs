@@ -94,14 +94,15 @@ pub fn sure(found: &Sureness) -> String {
 /// What edits were foreseen to do, in a sentence.
 pub fn foreseen(looks: &Looks) -> String {
     let mut text = format!(
-        "{} of {} edits change nothing that the failing tests see; {} put off",
-        looks.nothing, looks.looked, looks.put_off
+        "of {} edits looked at, {} change nothing that the failing tests see; {} put off, with those that do what \
+         others did in vain",
+        looks.looked, looks.nothing, looks.put_off
     );
     let audited = looks.right + looks.wrong;
     if audited > 0 {
         let _ = write!(
             text,
-            ", {audited} run to see: {} failed as foreseen",
+            "; {audited} run to see: {} failed as foreseen",
             looks.right
         );
     }
