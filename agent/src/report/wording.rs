@@ -172,15 +172,22 @@ pub fn known_by(found: &Parting) -> String {
 /// "`total` was `-3` at `shop.py:4`, `3` was needed (derived, 42 %)".
 pub fn parting(found: &Parting) -> String {
     format!(
-        "{} was `{}` at `{}:{}`, {} was needed ({}, {:.0} %)",
+        "{} was `{}` at `{}:{}`, {} was needed ({})",
         found.part,
         one_line(&found.recorded),
         found.file,
         found.line,
         needed(found),
-        found.provenance,
-        found.confidence * 100.0
+        believed(found)
     )
+}
+
+/// "derived, 42 %"; what a run has verified is no matter of belief any more.
+pub fn believed(found: &Parting) -> String {
+    if found.provenance == "verified" {
+        return found.provenance.clone();
+    }
+    format!("{}, {:.0} %", found.provenance, found.confidence * 100.0)
 }
 
 /// `1,234`.

@@ -3,7 +3,7 @@
 use super::{Page, ROWS, code, prose};
 use crate::fix::frame_table::{FrameTable, Held};
 use crate::report::story::Story;
-use crate::report::wording::is_open;
+use crate::report::wording::{believed, is_open};
 
 /// Steps of the frame that diverges.
 const STEPS: usize = 12;
@@ -36,11 +36,7 @@ impl Page {
                 } else {
                     code(&one.needed)
                 },
-                format!(
-                    "{}, {:.0} %",
-                    prose(&one.provenance),
-                    one.confidence * 100.0
-                ),
+                prose(&believed(one)),
             ]);
         }
         if let Some(frame) = &story.frame {
