@@ -31,7 +31,7 @@ const TOLD: usize = 12;
 /// Points told of one line: it may have run often.
 const OF_A_LINE: usize = 2;
 /// How far the suspicion of a line is raised by all belief in it.
-const RAISED: f64 = 3.0;
+const RAISED: f64 = 1.0;
 /// Characters told of a value.
 const TEXT: usize = 300;
 

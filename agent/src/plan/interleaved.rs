@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use camino::Utf8PathBuf;
 use serde_json::Value as Json;
 
 use super::{Candidate, Facts, Feedback, Looks, Pace, PlanError, Planner, Screened};
@@ -29,6 +30,11 @@ pub trait Stage {
 
     /// Whether there is nothing more to do.
     fn is_done(&self) -> bool;
+
+    /// Statements at which another value has made failing tests pass, since this was asked last: file, line.
+    fn favoured(&mut self) -> Vec<(Utf8PathBuf, usize)> {
+        Vec::new()
+    }
 
     /// Whether it knows where to begin, and should not wait for long.
     fn is_keen(&self, _facts: &Facts) -> bool {
@@ -86,6 +92,9 @@ impl<A: Planner, B: Stage> Interleaved<A, B> {
         let started = Instant::now();
         let found = self.stage.turn(facts, TURN);
         self.taken += started.elapsed();
+        for (file, line) in self.stage.favoured() {
+            self.search.favour(facts, &file, line);
+        }
         found
     }
 }

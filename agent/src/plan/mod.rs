@@ -19,6 +19,7 @@ pub use interleaved::{Interleaved, Stage};
 pub use search::Looks;
 pub use sequence::Sequence;
 
+use camino::Utf8Path;
 use serde_json::Value as Json;
 use thiserror::Error;
 
@@ -98,6 +99,9 @@ pub trait Planner {
 
     /// What was seen, and the seconds that it took; no answer where none could be had.
     fn looked(&mut self, _facts: &Facts, _answer: Option<&Json>, _seconds: f64) {}
+
+    /// Another value at a statement has made failing tests pass: a repair may be there.
+    fn favour(&mut self, _facts: &Facts, _file: &Utf8Path, _line: usize) {}
 
     /// How looks did so far.
     fn looks(&self) -> Looks {

@@ -42,6 +42,7 @@ use self::operators::OPERATORS;
 use self::pairs::{Pairs, Verdict};
 use self::proposals::Draft;
 pub use self::weights::Features;
+use camino::Utf8Path;
 use serde_json::Value as Json;
 
 use super::{Candidate, Facts, Feedback, Pace, PlanError, Planner, Screened};
@@ -82,6 +83,8 @@ impl Default for SearchOptions {
 const LEADS: usize = 3;
 /// How far near misses raise an edit at most: many of them say little more than one.
 const RAISED: f64 = 4.0;
+/// How far another value that has made a failing test pass raises the edits of its statement.
+const FAVOURED: f64 = 3.0;
 /// Partners that each of them is combined with.
 const PARTNERS: usize = 80;
 /// What such a pair is worth against its partner alone.
@@ -188,7 +191,7 @@ impl SearchPlanner {
                 }
             }
             for draft in queue.iter_mut() {
-                draft.score = draft.score.min(draft.base * RAISED);
+                draft.score = draft.score.min(draft.base * RAISED * FAVOURED);
             }
             proposals::sort(queue);
             queue.reverse();
@@ -440,6 +443,25 @@ impl Planner for SearchPlanner {
         };
         let later = self.later.len() + self.never.len();
         Some((queue.len() + later + self.urgent.len() + pairs).min(left))
+    }
+
+    fn favour(&mut self, facts: &Facts, file: &Utf8Path, line: usize) {
+        let Some(queue) = &mut self.queue else { return };
+        let Some((number, syntax)) = facts
+            .files
+            .iter()
+            .enumerate()
+            .find_map(|(number, (path, syntax))| (path == file).then_some((number, syntax)))
+        else {
+            return;
+        };
+        for draft in queue.iter_mut() {
+            if draft.file == number && syntax.file().line_of(draft.statement) == line {
+                draft.score = (draft.score * FAVOURED).min(draft.base * RAISED * FAVOURED);
+            }
+        }
+        proposals::sort(queue);
+        queue.reverse();
     }
 
     fn look(&mut self, facts: &Facts, pace: Pace) -> Option<Json> {

@@ -17,6 +17,7 @@ mod words;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use camino::Utf8PathBuf;
 use ndbg_tools::source::Edit;
 
 use self::oracle::Oracle;
@@ -49,6 +50,8 @@ pub struct Synthesis<'a> {
     next_id: u64,
     told: usize,
     counted: u64,
+    /// Statements at which another value helped, and nobody was told yet.
+    favoured: Vec<(Utf8PathBuf, usize)>,
     /// Expressions that give other values at a place, as far as they were asked for.
     values: BTreeMap<(usize, usize), Vec<String>>,
 }
@@ -83,6 +86,7 @@ impl<'a> Synthesis<'a> {
             next_id: FIRST_ID,
             told: 0,
             counted: 0,
+            favoured: Vec::new(),
             values: BTreeMap::new(),
         }
     }
@@ -206,6 +210,10 @@ impl Stage for Synthesis<'_> {
     fn hear(&mut self, feedback: &[Feedback]) {
         let edits = feedback.iter().map(|result| result.candidate.edits.clone());
         self.known.extend(edits);
+    }
+
+    fn favoured(&mut self) -> Vec<(Utf8PathBuf, usize)> {
+        std::mem::take(&mut self.favoured)
     }
 
     fn is_keen(&self, facts: &Facts) -> bool {

@@ -9,8 +9,8 @@ use ndbg_tools::source::syntax::Syntax;
 
 use super::Synthesis;
 use super::oracle::{Angelic, Force, Question, Reply, Shape, Task, Visit, Vocabulary};
-use super::place::{Place, marks, places};
-use super::words::{expected, vocabulary};
+use super::place::{Kind, Place, marks, places};
+use super::words::{expected, is_literal, vocabulary};
 use crate::plan::{Facts, Needed};
 
 /// What counts as nearer.
@@ -181,6 +181,12 @@ impl Synthesis<'_> {
         visit: Option<Visit>,
     ) {
         let scene = &mut self.scenes[at];
+        let spot = &scene.places[place];
+        // That the expected value passes where it leaves a function says nothing about the function.
+        let is_handed_on = spot.kind == Kind::Returned && is_literal(&force.value);
+        if !is_handed_on {
+            self.favoured.push((scene.file.clone(), spot.line));
+        }
         if self.told >= super::TOLD {
             return;
         }
