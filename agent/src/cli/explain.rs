@@ -40,15 +40,14 @@ use crate::report::{ColorChoice, Level, Reporter, ReporterOptions};
 ///     recorded   6
 ///     needed     70
 ///     known      derived by rules from the recording, confidence 35 %
-///
 ///           3      for side in sides:
 ///     >     4          result = result * side
 ///           5      return result
 ///
 /// Then come the points on the way from the assertion to there, and the steps
-/// before it. A test that fails with an exception names no needed value: then
-/// it says so, and ranks the suspicious lines. Exits with 0 when tests fail and
-/// were explained, with 3 when none fails, else as `fix` does.
+/// before it. Where no such statement is found it says why, and ranks the
+/// suspicious lines. Exits with 0 when tests fail and were explained, with 3
+/// when none fails, else as `fix` does.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub struct ExplainArguments {
