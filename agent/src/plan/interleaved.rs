@@ -10,7 +10,7 @@ use super::{Candidate, Facts, Feedback, Looks, Pace, PlanError, Planner, Screene
 /// Candidates of the search that go before, unless they take long.
 const BEFORE: u64 = 300;
 /// The same where the second planner knows where to begin.
-const KEEN: u64 = 8;
+const KEEN: u64 = 4;
 /// Runs that it may take then, besides half as many as the search.
 const KEEN_RUNS: u64 = 4;
 /// Time that the second planner may take, for each second of the search since it has its turn.
@@ -128,6 +128,11 @@ impl<A: Planner, B: Stage> Planner for Interleaved<A, B> {
                 return Ok(found);
             }
         }
+        let limit = if is_keen {
+            limit.min(KEEN as usize)
+        } else {
+            limit
+        };
         let mut found = self.search.propose(facts, feedback, limit)?;
         self.proposed += found.len() as u64;
         if found.is_empty() {

@@ -6,8 +6,9 @@ use super::scene::Scene;
 use super::{FAVOURED, Synthesis, Work};
 use crate::plan::{Candidate, Facts, Needed};
 
-/// Needed values that are put in.
-const MOST: usize = 6;
+/// Needed values that are put in: a run each, like an edit, so that they have to be likelier than one.
+const MOST: usize = 3;
+const LEAST: f64 = 0.1;
 /// They go before everything else.
 const FIRST: f64 = 50.0;
 
@@ -15,7 +16,8 @@ impl Synthesis<'_> {
     /// What there is to put in for the needed values, the likeliest first.
     pub(super) fn needed(&self, facts: &Facts) -> Vec<(f64, Work)> {
         let mut found = Vec::new();
-        for (number, needed) in facts.needed.iter().enumerate() {
+        let likely = facts.needed.iter().enumerate();
+        for (number, needed) in likely.filter(|(_, one)| one.confidence >= LEAST) {
             for (at, scene) in self.scenes.iter().enumerate() {
                 if scene.file != needed.file {
                     continue;
