@@ -363,7 +363,7 @@ fn misses(tried: &[Feedback], most: usize) -> Vec<String> {
         .filter_map(|feedback| Some((left(feedback)?, feedback.candidate.edits.len(), feedback)))
         .collect();
     near.sort_by(|a, b| {
-        let by_score = b.2.candidate.score.total_cmp(&a.2.candidate.score);
+        let by_score = b.2.candidate.base.total_cmp(&a.2.candidate.base);
         (a.0, a.1).cmp(&(b.0, b.1)).then(by_score)
     });
     let mut told: Vec<&Feedback> = Vec::new();
