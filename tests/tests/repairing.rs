@@ -70,6 +70,14 @@ fn a_value_is_synthesised_from_what_the_failing_test_needs_and_the_others_comput
     assert!(run.stderr.contains("repairable"), "{}", run.stderr);
     let report = std::fs::read_to_string(run.run_dir.join("report.md")).unwrap();
     assert!(report.contains("Where another value would do"), "{report}");
+    // What the walk says was needed is put in, and is no hypothesis any more.
+    let json = std::fs::read(run.run_dir.join("report.json")).unwrap();
+    let json: Json = serde_json::from_slice(&json).unwrap();
+    let partings = json["divergence"].as_array().unwrap();
+    assert!(
+        partings.iter().any(|one| one["provenance"] == "verified"),
+        "{partings:#?}"
+    );
 }
 
 const LETTERS: &str = "\

@@ -25,7 +25,7 @@ use crate::model::Named;
 use crate::outcome::Outcome;
 use crate::plan::search::{Features, SearchOptions, SearchPlanner};
 use crate::plan::{Candidate, Pace, Planner};
-use crate::report::{ColorChoice, ProgressChoice, Reporter, ReporterOptions, StdoutMode};
+use crate::report::{ColorChoice, Reporter, ReporterOptions};
 
 /// What to look at.
 #[derive(Debug)]
@@ -138,14 +138,7 @@ fn listed(
         Some(_) => Some(Tree::visible(task, cancel)?),
         None => None,
     };
-    let reporter = Reporter::start(ReporterOptions {
-        run_dir: None,
-        stdout: StdoutMode::Silent,
-        quiet: true,
-        verbose: false,
-        color: ColorChoice::Auto,
-        progress: ProgressChoice::Never,
-    })?;
+    let reporter = Reporter::start(ReporterOptions::silent(ColorChoice::Auto))?;
     let repo = tree.as_ref().map_or(task.source(), Tree::top).to_owned();
     let hiding = task.seeded().map(|seeded| seeded.pytest_args.clone());
     let project = ProjectSettings {
@@ -169,7 +162,7 @@ fn listed(
         fix::walk(
             simulator, &session, &baseline, &mut found, deadline, &recorded, &reporter, cancel,
         )
-        .map(|(_, needed)| needed)
+        .map(|(_, diverged)| diverged.needed())
     });
     let needed = needed.unwrap_or_default();
     let (files, facts) = match fix::gather(&session, &baseline, &found, &needed, &mut budget) {
@@ -179,9 +172,15 @@ fn listed(
     let mut screener = None;
     if settings.simulator.is_some() {
         let covering = fix::search::near_tests(&baseline, &found);
-        let imported = fix::search::imported(&baseline, &found);
         let started = Screener::start(
-            &session, &baseline, &covering, imported, &files, &reporter, 1, true,
+            &session,
+            &baseline,
+            &covering,
+            facts.imported.clone(),
+            &files,
+            &reporter,
+            1,
+            true,
         );
         screener = match started {
             Ok(started) => Some(started),
@@ -202,7 +201,7 @@ fn listed(
             };
             if let Some(probe) = planner.look(&facts, pace) {
                 let of = |id: &str| baseline.seconds.get(id).copied().unwrap_or_default();
-                match screener.look(probe, &of) {
+                match screener.look(probe, &of, budget.left()) {
                     Ok((seen, seconds)) => planner.looked(&facts, seen.as_ref(), seconds),
                     Err(stop) => return Ok(Err(stop)),
                 }

@@ -6,7 +6,7 @@ use super::said;
 use crate::fix::settings::ProjectSettings;
 use crate::fix::throughput::measure;
 use crate::outcome::Outcome;
-use crate::report::{ColorChoice, ProgressChoice, Reporter, ReporterOptions, StdoutMode};
+use crate::report::{ColorChoice, Reporter, ReporterOptions};
 
 /// What to measure.
 #[derive(Debug)]
@@ -25,14 +25,7 @@ pub struct ScreeningRun {
 
 /// Measures and prints.
 pub fn run(settings: &ScreeningRun, cancel: &Cancel) -> anyhow::Result<Outcome> {
-    let reporter = Reporter::start(ReporterOptions {
-        run_dir: None,
-        stdout: StdoutMode::Silent,
-        quiet: true,
-        verbose: false,
-        color: ColorChoice::Auto,
-        progress: ProgressChoice::Never,
-    })?;
+    let reporter = Reporter::start(ReporterOptions::silent(ColorChoice::Auto))?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = settings.jobs.unwrap_or(cores);
     let found = match measure(

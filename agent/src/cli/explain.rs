@@ -36,13 +36,12 @@ use crate::report::{ColorChoice, Level, Reporter, ReporterOptions};
 ///     actual     -4
 ///
 ///   Where it parts from what was needed
-///     result in volume, parcel.py:4
-///     recorded   6
-///     needed     70
-///     known      derived by rules from the recording, confidence 35 %
-///           3      for side in sides:
-///     >     4          result = result * side
-///           5      return result
+///     The returned value in weight, parcel.py:10
+///     recorded   -4
+///     needed     60
+///     known      derived by rules from the recording, confidence 43 %
+///           9      space = volume(sides)
+///     >    10      return space - density
 ///
 /// Then come the points on the way from the assertion to there, and the steps
 /// before it. Where no such statement is found it says why, and ranks the

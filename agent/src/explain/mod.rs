@@ -15,7 +15,6 @@ use serde::Serialize;
 
 use crate::fix::budget::Budget;
 use crate::fix::divergence::Parting;
-use crate::fix::evidence::Evidence;
 use crate::fix::frame_table::{FrameTable, SourceLine, frame_table};
 use crate::fix::localize::Localization;
 use crate::fix::settings::ProjectSettings;
@@ -99,23 +98,15 @@ pub fn explain(
     let (session, baseline, mut found) = fix::investigate(settings, budget, reporter, cancel)?;
     let recorded = Cell::new(0);
     let deadline = Instant::now() + budget.left();
-    let opened = simulator.and_then(|_| {
-        Evidence::new(&session, &baseline, &found, deadline, &recorded, None).record()
+    let walked = simulator.and_then(|simulator| {
+        fix::walk(
+            simulator, &session, &baseline, &mut found, deadline, &recorded, reporter, cancel,
+        )
     });
     budget.test_runs += recorded.get();
+    let (opened, diverged) = walked.unzip();
     let run = opened.as_ref().map(|opened| &opened.recording);
-    let diverged = match (simulator, run) {
-        (Some(simulator), Some(run)) => {
-            let python = Some(session.harness.interpreter.path.as_path());
-            fix::diverge(
-                simulator, run, &baseline, &mut found, python, reporter, cancel,
-            )
-        }
-        _ => Diverged {
-            partings: Vec::new(),
-            frame: None,
-        },
-    };
+    let diverged = diverged.unwrap_or_default();
     if cancel.is_set() {
         return Err(Stop::interrupted());
     }

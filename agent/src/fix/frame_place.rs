@@ -9,9 +9,26 @@ use super::divergence::Parting;
 /// Events with the line and the function of a parting that are looked at.
 const LOOKED_AT: usize = 5_000;
 
-/// The state before the statement of a parting: the last one in its test where that did what was recorded, else
-/// the last one at that line.
+/// The state before the statement of a parting: the visit that it names, where the statement did what was
+/// recorded; else the last one in its test where it did, or the last one at that line.
 pub fn event_of(recording: &Recording, parting: &Parting) -> Option<EventId> {
+    let visited = parting.visit.and_then(|visit| {
+        let kinds = [EventKind::Line, EventKind::Call];
+        let mut found = kinds.iter().filter_map(|kind| {
+            let at_line = |id: &EventId| {
+                let event = recording.event(*id);
+                event.kind == *kind
+                    && event.line as usize == parting.line
+                    && recording.file_of(*id).name == parting.file.as_str()
+                    && test_of(recording, *id).is_none_or(|test| test == parting.test)
+            };
+            recording.events().filter(at_line).nth(visit)
+        });
+        found.find(|id| did(recording, *id, parting))
+    });
+    if visited.is_some() {
+        return visited;
+    }
     let is_there = |id: &EventId| {
         let event = recording.event(*id);
         matches!(event.kind, EventKind::Line | EventKind::Call)

@@ -258,8 +258,8 @@ fn attempt(
             simulator, &session, &baseline, &mut found, deadline, &recorded, reporter, cancel,
         )
     });
-    let (opened, needed) = walked.unzip();
-    let needed = needed.unwrap_or_default();
+    let (opened, diverged) = walked.unzip();
+    let needed = diverged.unwrap_or_default().needed();
     let (files, facts) = gather(&session, &baseline, &found, &needed, budget)?;
     let evidence = Evidence::new(&session, &baseline, &found, deadline, &recorded, opened);
     let angels = Angels::new(
@@ -316,6 +316,7 @@ fn attempt(
 }
 
 /// Where the failing runs part from what was needed.
+#[derive(Default)]
 pub(crate) struct Diverged {
     /// Statements whose effect would have had to be another one, the likeliest first.
     pub partings: Vec<Parting>,
@@ -323,7 +324,15 @@ pub(crate) struct Diverged {
     pub frame: Option<FrameTable>,
 }
 
-/// Records the failing tests and walks back from what they expect: the recording and what is needed.
+impl Diverged {
+    /// What statements would have had to give, as planners know it.
+    pub fn needed(&self) -> Vec<Needed> {
+        let partings = self.partings.iter();
+        partings.filter_map(divergence::needed).collect()
+    }
+}
+
+/// Records the failing tests and walks back from what they expect: the recording, and where they part.
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn walk(
     simulator: &Named,
@@ -334,7 +343,7 @@ pub(crate) fn walk(
     recorded: &Cell<u64>,
     reporter: &Reporter,
     cancel: &Cancel,
-) -> Option<(Opened, Vec<Needed>)> {
+) -> Option<(Opened, Diverged)> {
     let opened = Evidence::new(session, baseline, found, deadline, recorded, None).record()?;
     let diverged = diverge(
         simulator,
@@ -345,13 +354,11 @@ pub(crate) fn walk(
         reporter,
         cancel,
     );
-    let needed = diverged.partings.iter();
-    let needed = needed.filter_map(divergence::needed).collect();
-    Some((opened, needed))
+    Some((opened, diverged))
 }
 
 /// Tells where the failing runs part from what was needed, and raises the suspicion of those lines.
-pub(crate) fn diverge(
+fn diverge(
     simulator: &Named,
     recording: &Recording,
     baseline: &Baseline,

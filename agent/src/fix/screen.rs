@@ -217,12 +217,13 @@ impl<'a> Screener<'a> {
         self.expected
     }
 
-    /// Runs a few failing tests as they are while a probe looks on; what it saw, and the seconds that it took.
-    /// None where the warm runner cannot do it.
+    /// Runs a few failing tests as they are while a probe looks on, at most so long; what it saw, and the seconds
+    /// that it took. None where the warm runner cannot do it.
     pub fn look(
         &mut self,
         mut probe: Json,
         seconds: &dyn Fn(&str) -> f64,
+        limit: Duration,
     ) -> std::result::Result<(Option<Json>, f64), Stop> {
         let begun = Instant::now();
         if !matches!(self.collected, Runner::Running(_)) {
@@ -244,7 +245,7 @@ impl<'a> Screener<'a> {
             patches: Vec::new(),
             must: tests,
             keep: Vec::new(),
-            deadline: self.deadline * 2 + Duration::from_secs(8),
+            deadline: (self.deadline * 2 + Duration::from_secs(8)).min(limit),
         };
         let Runner::Running(runner) = &mut self.collected else {
             return Ok((None, 0.0));

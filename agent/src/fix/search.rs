@@ -84,7 +84,7 @@ pub fn search(
         session,
         baseline,
         &covering,
-        imported(baseline, found),
+        facts.imported.clone(),
         files,
         reporter,
         settings.jobs,
@@ -127,7 +127,7 @@ pub fn search(
                 && let Some(probe) = planner.look(facts, pace)
             {
                 let of = |id: &str| baseline.seconds.get(id).copied().unwrap_or_default();
-                let (seen, seconds) = screener.look(probe, &of)?;
+                let (seen, seconds) = screener.look(probe, &of, budget.left())?;
                 planner.looked(facts, seen.as_ref(), seconds);
                 budget.executed += 1;
                 budget.test_runs += 1;

@@ -195,8 +195,8 @@ mod tests {
         }
     }
 
-    /// Finds one candidate in each of its turns.
-    struct Turns(u64);
+    /// Finds one candidate in each of its turns; knows where to begin if it is keen.
+    struct Turns(u64, bool);
 
     impl Stage for Turns {
         fn turn(&mut self, _: &Facts, _: Duration) -> Vec<Candidate> {
@@ -208,6 +208,10 @@ mod tests {
 
         fn is_done(&self) -> bool {
             self.0 == 0
+        }
+
+        fn is_keen(&self, _: &Facts) -> bool {
+            self.1
         }
 
         fn executed(&mut self) -> u64 {
@@ -222,7 +226,7 @@ mod tests {
 
     #[test]
     fn likely_single_edits_go_first_and_the_stage_has_the_rest() {
-        let mut planner = Interleaved::new(Edits(400), Turns(3), Duration::MAX);
+        let mut planner = Interleaved::new(Edits(400), Turns(3, false), Duration::MAX);
         for _ in 0..3 {
             assert_eq!(ids(&mut planner, &[]).len(), 100);
         }
@@ -239,14 +243,21 @@ mod tests {
     }
 
     #[test]
+    fn a_stage_that_knows_where_to_begin_waits_for_a_few_edits_only() {
+        let mut planner = Interleaved::new(Edits(400), Turns(1, true), Duration::MAX);
+        assert_eq!(ids(&mut planner, &[]).len(), KEEN as usize);
+        assert_eq!(ids(&mut planner, &[]), [1000]);
+    }
+
+    #[test]
     fn where_candidates_take_long_the_stage_does_not_wait_for_all_of_them() {
-        let mut planner = Interleaved::new(Edits(400), Turns(1), Duration::ZERO);
+        let mut planner = Interleaved::new(Edits(400), Turns(1, false), Duration::ZERO);
         assert_eq!(ids(&mut planner, &[]), [1000]);
     }
 
     #[test]
     fn the_stage_has_no_turn_while_something_plausible_is_compared() {
-        let mut planner = Interleaved::new(Edits(400), Turns(1), Duration::ZERO);
+        let mut planner = Interleaved::new(Edits(400), Turns(1, false), Duration::ZERO);
         let plausible = Feedback {
             candidate: candidate(1),
             screened: Screened::Plausible,

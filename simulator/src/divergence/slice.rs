@@ -219,8 +219,10 @@ impl<'a> Walk<'a> {
             return Some(&keyword.value);
         }
         let class = syntax::callee(call)?;
-        let mut places = self.places.values();
-        let class = places.find_map(|places| places.class(class))?;
+        // The same one in every run, where several files have one of that name.
+        let all = self.places.iter();
+        let named = all.filter_map(|(file, places)| Some((file, places.class(class)?)));
+        let (_, class) = named.min_by_key(|(file, _)| **file)?;
         let place = syntax::fields(class).position(|field| field == name)?;
         call.arguments.args.get(place)
     }

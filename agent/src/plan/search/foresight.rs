@@ -27,7 +27,7 @@ const EVALUATING: f64 = 0.000_3;
 /// A traced run against a plain one.
 const TRACED: f64 = 1.5;
 /// Candidates that are still to come, whatever was tried: nobody knows how many.
-const TO_COME: f64 = 4.0;
+const TO_COME: f64 = 5.0;
 /// Of so many that are put off one is run, to see.
 const AUDIT: usize = 24;
 /// What was foreseen comes true in this share, or nobody looks any more.
@@ -74,7 +74,6 @@ pub struct Foresight {
     /// Those that run to see whether it is true, by candidate.
     audited: HashSet<u64>,
     audits: usize,
-    looks: usize,
     asked: Vec<usize>,
     /// Seconds that the last look took.
     took: Option<f64>,
@@ -111,7 +110,7 @@ impl Foresight {
         saved > cost
     }
 
-    /// The next look, if one is due: the best drafts that nobody looked at, with the most suspicious last.
+    /// The next look, if one is due, at the best drafts that nobody looked at; `queue` has the best one last.
     pub fn look(&mut self, facts: &Facts, queue: &[Draft], pace: Pace) -> Option<Json> {
         if self.is_over || !self.asked.is_empty() || !self.is_due(pace) {
             return None;
@@ -121,7 +120,7 @@ impl Foresight {
         if soon.clone().count() == 0 || soon.clone().all(|d| self.known.contains_key(&d.number)) {
             return None;
         }
-        let most = (FIRST << (2 * self.looks.min(8))).min(MOST);
+        let most = (FIRST << (2 * self.tally.looks.min(8))).min(MOST);
         let mut functions: Vec<((usize, usize), Json)> = Vec::new();
         for draft in queue.iter().rev() {
             if self.asked.len() >= most {
@@ -204,7 +203,7 @@ impl Foresight {
                 Some("none") => Foreseen::Nothing,
                 Some("differs") => row[2]
                     .as_u64()
-                    .map_or(Foreseen::Unclear, |g| Foreseen::Group(self.looks, g)),
+                    .map_or(Foreseen::Unclear, |g| Foreseen::Group(self.tally.looks, g)),
                 _ => Foreseen::Unclear,
             };
             self.known.insert(number, foreseen);
@@ -229,7 +228,6 @@ impl Foresight {
                 _ => {}
             }
         }
-        self.looks += 1;
         if !beliefs.is_empty() {
             for draft in queue.iter_mut() {
                 if let Some(&belief) = beliefs.get(&draft.number) {
@@ -342,5 +340,122 @@ pub fn files(probe: &mut Json, absolute: impl Fn(&str) -> Utf8PathBuf) {
                 one["file"] = json!(absolute(file));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::search::layout::Change;
+    use crate::plan::search::operators::testing::uniform_facts;
+    use crate::plan::search::weights::Features;
+
+    const SOURCE: &str = "def f(a):\n    return a + 1\n";
+    const SLOW: Pace = Pace {
+        executed: 0,
+        seconds: 2.0,
+    };
+
+    fn draft(number: usize) -> Draft {
+        Draft {
+            number,
+            file: 0,
+            function: 0,
+            statement: 14,
+            operator: 0,
+            changes: vec![Change::new(25..26, format!("{}", number + 2))],
+            claim: None,
+            features: Features {
+                suspicion: 1.0,
+                prior: 1.0,
+                fit: 1.0,
+                better: 0,
+                earlier: 0,
+                alternatives: 1,
+                added: 0,
+                needed: 0.0,
+            },
+            score: 1.0,
+            base: 1.0,
+        }
+    }
+
+    /// Four drafts after a look: nothing, two alike, unclear.
+    fn looked(facts: &Facts) -> (Foresight, Vec<Draft>) {
+        let mut foresight = Foresight::default();
+        let mut queue: Vec<Draft> = (0..4).map(draft).collect();
+        let probe = foresight.look(facts, &queue, SLOW).unwrap();
+        assert_eq!(probe["functions"][0]["edits"].as_array().unwrap().len(), 4);
+        let answer = json!({"edits": [
+            [0, "none", null, []], [1, "differs", 0, [0]], [2, "differs", 0, []], [3, "unclear", null, []],
+        ]});
+        foresight.looked(facts, Some(&answer), 0.1, &mut queue);
+        (foresight, queue)
+    }
+
+    #[test]
+    fn what_does_nothing_is_put_off_and_what_does_the_same_once_one_failed() {
+        let facts = uniform_facts("a.py", SOURCE);
+        let (mut foresight, queue) = looked(&facts);
+        let off = |f: &Foresight| queue.iter().map(|d| f.puts_off(d)).collect::<Vec<_>>();
+        assert_eq!(off(&foresight), [true, false, false, false]);
+        foresight.hear(1, &queue[1], &Screened::Unchanged);
+        assert_eq!(off(&foresight), [true, true, true, false]);
+    }
+
+    #[test]
+    fn what_came_near_puts_nothing_off() {
+        let facts = uniform_facts("a.py", SOURCE);
+        let (mut foresight, queue) = looked(&facts);
+        let near = Screened::NearMiss {
+            fixed: vec!["t".into()],
+            failing: Vec::new(),
+            broken: vec!["u".into()],
+        };
+        foresight.hear(1, &queue[1], &near);
+        assert!(!foresight.puts_off(&queue[2]));
+    }
+
+    #[test]
+    fn an_edit_that_gives_what_is_needed_goes_first() {
+        let mut facts = uniform_facts("a.py", SOURCE);
+        facts.needed.push(Needed {
+            file: "a.py".into(),
+            line: 2,
+            test: "t".into(),
+            name: None,
+            visit: None,
+            value: "3".into(),
+            confidence: 0.5,
+        });
+        let (_, queue) = looked(&facts);
+        assert!(queue[1].score > queue[2].score);
+        assert!((queue[1].base - queue[2].base).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn some_run_to_see_and_what_does_not_come_true_ends_it() {
+        let facts = uniform_facts("a.py", SOURCE);
+        let (mut foresight, queue) = looked(&facts);
+        let audits: Vec<bool> = (10..14).map(|id| foresight.audits(id)).collect();
+        assert_eq!(audits, [false, false, true, false]);
+        foresight.hear(12, &queue[0], &Screened::Plausible);
+        assert!(foresight.is_over());
+        assert!(!foresight.puts_off(&queue[0]));
+    }
+
+    #[test]
+    fn quick_tests_run_first_and_slow_ones_are_looked_at_first() {
+        let facts = uniform_facts("a.py", SOURCE);
+        let queue = [draft(0)];
+        let quick = |executed| Pace {
+            executed,
+            seconds: 0.005,
+        };
+        let mut foresight = Foresight::default();
+        assert!(foresight.look(&facts, &queue, quick(0)).is_none());
+        assert!(foresight.look(&facts, &queue, quick(100)).is_some());
+        assert!(Foresight::default().look(&facts, &queue, SLOW).is_some());
+        assert!(Foresight::none().look(&facts, &queue, SLOW).is_none());
     }
 }

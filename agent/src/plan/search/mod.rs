@@ -81,8 +81,8 @@ impl Default for SearchOptions {
 
 /// Near misses of a function that bring pairs forward.
 const LEADS: usize = 3;
-/// How far near misses raise an edit at most: many of them say little more than one.
-const RAISED: f64 = 4.0;
+/// How far results of the run raise an edit at most, whichever: many of them say little more than some.
+const RAISED: f64 = 12.0;
 /// How far another value that has made a failing test pass raises the edits of its statement.
 const FAVOURED: f64 = 3.0;
 /// Partners that each of them is combined with.
@@ -191,7 +191,7 @@ impl SearchPlanner {
                 }
             }
             for draft in queue.iter_mut() {
-                draft.score = draft.score.min(draft.base * RAISED * FAVOURED);
+                draft.score = draft.score.min(draft.base * RAISED);
             }
             proposals::sort(queue);
             queue.reverse();
@@ -457,7 +457,7 @@ impl Planner for SearchPlanner {
         };
         for draft in queue.iter_mut() {
             if draft.file == number && syntax.file().line_of(draft.statement) == line {
-                draft.score = (draft.score * FAVOURED).min(draft.base * RAISED * FAVOURED);
+                draft.score = (draft.score * FAVOURED).min(draft.base * RAISED);
             }
         }
         proposals::sort(queue);
